@@ -23,7 +23,9 @@ def arg(*names: Any, **constraints: Any) -> Callable[[F], F]:
     """
     if names:
         if len(names) != 2 or not isinstance(names[0], str):  # noqa: PLR2004 - name and values
-            msg = 'arg: use @arg("name", values) or @arg(name=values)'
+            msg = (
+                'arg needs a name and valid values; write @arg("name", values) or @arg(name=values)'
+            )
             raise AnnotationError(msg)
         constraints = {names[0]: names[1], **constraints}
     checked = {name: constraint_on(values) for name, values in constraints.items()}

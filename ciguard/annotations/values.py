@@ -61,7 +61,7 @@ def constraint_on(item: Any) -> Any:
     """
     if callable(item) and getattr(item, "__module__", "").rpartition(".")[0] == __package__:
         name = getattr(item, "__name__", item)
-        msg = f"{name} is a function; call it: {name}()"
+        msg = f"{name} is a function, not a constraint; write {name}()"
         raise AnnotationError(msg)
     if is_ref(item) or is_values_annotation(item):
         return item

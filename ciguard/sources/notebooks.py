@@ -41,7 +41,7 @@ def code_of_notebook(content: bytes) -> CodeText:
     try:
         data = json.loads(text)
     except RecursionError as error:
-        msg = "nested too deeply"
+        msg = "not a notebook: the JSON is nested too deeply"
         raise ValueError(msg) from error
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):

@@ -63,7 +63,7 @@ def parse_file(path: Path, *, max_bytes: int = MAX_BYTES) -> ast.Module:
     with path.open("rb") as stream:
         content = stream.read(max_bytes + 1)
     if len(content) > max_bytes:
-        msg = f"larger than {max_bytes:,} bytes"
+        msg = f"the file is larger than {max_bytes:,} bytes"
         raise UnreadableSourceError(msg)
     return parse(content)
 

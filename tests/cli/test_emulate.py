@@ -136,21 +136,27 @@ def test_emulate_chooses_free_ports_and_refuses_one_in_use(tmp_path: Path) -> No
         other_code, other = refused(tmp_path, "--grpc-port", grpc)
 
     assert (code, other_code) == (2, 2)
-    assert f"127.0.0.1:{rest}: cannot listen here: " in output
+    assert f"cannot listen on 127.0.0.1:{rest}: " in output
     assert f"127.0.0.1:{grpc}: the address is in use, or is not an address of this machine" in other
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--faults faults.toml", "faults.toml: fault 1: error = 'QUOTA': has to be one of"),
-        ("--faults none.toml", "none.toml: cannot be read as faults of a service"),
+        ("--faults faults.toml", "faults.toml: fault 1: error has to be one of"),
+        ("--faults none.toml", "none.toml cannot be read as a list of faults"),
         ("--habits habits.toml", "has no effect without --images. Add --images"),
-        ("--images images", "images: no such folder. Create it, with one subfolder of files"),
-        ("--replay none.jsonl", "none.jsonl: cannot be read as a recording"),
-        ("--replay a.jsonl --record b.jsonl", "use only one of them"),
-        ("--host no.such.host.invalid", "cannot listen here: "),
-        ("--python no-such-python", "--python no-such-python: no such program"),
+        (
+            "--images images",
+            "images: folder not found. Create the folder, with one",
+        ),
+        ("--replay none.jsonl", "none.jsonl cannot be read"),
+        (
+            "--replay a.jsonl --record b.jsonl",
+            "contradicts --record b.jsonl. Remove one",
+        ),
+        ("--host no.such.host.invalid", "cannot listen on no.such.host.invalid:"),
+        ("--python no-such-python", "--python no-such-python: program not found"),
         ("--port 70000", "Invalid value for '--port'"),
     ],
 )

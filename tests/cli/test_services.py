@@ -95,11 +95,11 @@ def test_services_prints_valid_json(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "nowhere: no such file or folder"),
-        (["empty"], "empty: holds no Python file"),
-        ([".", "--provider", "own.toml"], "own.toml: name = None"),
-        ([".", "--provider", "none.toml"], "none.toml: cannot be read"),
-        ([".", "--labels", "none.txt"], "none.txt: cannot be read"),
+        (["nowhere"], "nowhere: not found"),
+        (["empty"], "empty contains no Python file"),
+        ([".", "--provider", "own.toml"], "own.toml: name is missing"),
+        ([".", "--provider", "none.toml"], "none.toml cannot be read"),
+        ([".", "--labels", "none.txt"], "none.txt cannot be read"),
     ],
 )
 def test_services_reports_invalid_arguments_with_exit_code_2(
@@ -266,13 +266,13 @@ def test_github_option_annotates_the_line(alarm: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--images", "nowhere"], "nowhere: no such folder"),
-        (["--texts", "alarm.py"], "alarm.py: column feeling is missing"),
-        (["--habits", "alarm.py"], "alarm.py: cannot be read as a confusion matrix"),
+        (["--images", "nowhere"], "nowhere: folder not found"),
+        (["--texts", "alarm.py"], "alarm.py lacks the column `feeling`"),
+        (["--habits", "alarm.py"], "alarm.py cannot be read as a confusion matrix"),
         (["--replay", "nothing.jsonl"], "nothing.jsonl"),
-        (["--replay", "x", "--service", "real"], "use only one of them"),
-        (["--faults", "x", "--service", "real"], "faults need a local engine"),
-        (["--faults", "nothing.toml"], "nothing.toml: cannot be read as faults"),
+        (["--replay", "x", "--service", "real"], "--replay x contradicts --service real"),
+        (["--faults", "x", "--service", "real"], "cannot be combined with --service real"),
+        (["--faults", "nothing.toml"], "nothing.toml cannot be read as a list of faults"),
         (["--relations", "nowhere"], "nowhere"),
         (["--alpha", "1.5"], "--alpha"),
         (["--search", "google"], "'openverse', 'wikimedia'"),
@@ -322,7 +322,7 @@ def test_accuracy_reports_a_failed_search_and_continues(alarm: Path) -> None:
 
     done = services(alarm, ".", *search, command="accuracy")
 
-    assert "no more images are searched for: http://127.0.0.1" in done.stderr
+    assert "the search for images stopped: http://127.0.0.1" in done.stderr
     assert "images found" not in done.stdout
     assert "Traceback" not in done.stderr
     assert "alarm.py:9: " in done.stdout

@@ -84,8 +84,8 @@ def emulate(folder: Path, *words: str) -> Iterator[Running]:
     ):
         assert process.stdout is not None
         lines = "".join(process.stdout.readline() for _ in range(4))
-        aws = re.search(r"^AWS: AWS_ENDPOINT_URL=(\S+?),", lines, re.MULTILINE)
-        azure = re.search(r"^Azure: endpoint (\S+?),", lines, re.MULTILINE)
+        aws = re.search(r"^AWS: set AWS_ENDPOINT_URL=(\S+?),", lines, re.MULTILINE)
+        azure = re.search(r"^Azure: set the client's endpoint to (\S+?),", lines, re.MULTILINE)
         try:
             assert aws is not None, lines
             assert azure is not None, lines

@@ -183,7 +183,7 @@ def test_a_killed_campaign_is_resumed(tmp_path: Path) -> None:
     [
         ((), "--functions"),
         (("--functions", "missing.py"), "there is no file"),
-        (("--functions", "plain.py"), "has no annotations"),
+        (("--functions", "plain.py"), "the file has no annotated functions"),
         (("--functions", "src/*.txt"), "matches no file"),
         (("--functions", "../other.py"), "no"),
     ],

@@ -188,4 +188,7 @@ def test_the_service_itself_is_asked_by_the_old_client(
         done = answer("accuracy", *options, "--service", "real", cwd=tmp_path)
 
     assert len(sizes) > 6
-    assert "labels[0].description == 'Dog': true for 6 of 6 inputs made for it" in done.stdout
+    assert (
+        "labels[0].description == 'Dog': true for 6 of 6 inputs that should make it true"
+        in done.stdout
+    )

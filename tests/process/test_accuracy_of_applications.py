@@ -200,7 +200,7 @@ def test_computed_scores_are_not_judged_and_functions_without_input_are_not_asse
     assert not any(result.verdicts for result in results)
     assert {
         result.explored.function.name: result.problem for result in results if result.problem
-    } == {"moods.watch": "the input of its service calls does not come from its parameters"}
+    } == {"moods.watch": "no parameter of the function supplies the input of its service calls"}
 
 
 def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
@@ -208,7 +208,10 @@ def test_function_without_remaining_time_is_reported(tmp_path: Path) -> None:
 
     (one,) = assessed(tmp_path, budget_s=0.0)
 
-    assert one.problem == "the time budget ended before its inputs were synthesised; increase it"
+    assert (
+        one.problem
+        == "the time budget ended before an input was synthesised. Increase the time budget"
+    )
     assert (one.trials, one.verdicts) == (0, [])
 
 

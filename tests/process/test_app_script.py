@@ -250,5 +250,5 @@ def test_script_shows_a_call_that_does_not_return(
 
 
 def test_case_without_a_call_has_no_script() -> None:
-    with pytest.raises(ValueError, match="the case has no call"):
+    with pytest.raises(ValueError, match="this case is not a call of a function"):
         script_of(replace(CASE, call=None))

@@ -332,7 +332,10 @@ def fourth(image):
         assert not results[name].problem
         assert results[name].outcome_counts() == (2, 2)
     problem = results["app.fourth"].problem
-    assert problem.startswith("its decorators make it an object of app.Command: TypeError: ")
+    assert problem.startswith(
+        "its decorators replace it by an object of app.Command, and calling this object "
+        "fails: TypeError: "
+    )
 
 
 def test_application_with_its_own_grpc_channel_reaches_no_service(tmp_path: Path) -> None:

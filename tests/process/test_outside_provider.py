@@ -70,7 +70,7 @@ def test_inputs_are_assessed_with_answers_of_an_external_provider(application: P
     mood = assessed(application)["mood"]
 
     assert {verdict.engine for verdict in mood.verdicts} == {"VADER"}
-    assert all(verdict.shares is not None for verdict in mood.verdicts)
+    assert all(verdict.true_shares is not None for verdict in mood.verdicts)
 
 
 def test_script_answers_calls_of_an_external_provider(application: Path) -> None:

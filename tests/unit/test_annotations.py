@@ -21,7 +21,9 @@ def test_star_import_binds_the_documented_public_names_only() -> None:
 
 
 def test_arg_with_an_uncalled_constraint_function_raises() -> None:
-    with pytest.raises(language.AnnotationError, match=r"ints is a function; call it: ints\(\)"):
+    with pytest.raises(
+        language.AnnotationError, match=r"ints is a function, not a constraint; write ints\(\)"
+    ):
         language.arg("n", language.ints)
     with pytest.raises(language.AnnotationError, match=r"bools\(\)"):
         language.lists(language.bools)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def module_from_json(json: Json) -> ModuleSpec:
-    """Return the module in a description, with all problems in its annotations.
+    """Return the module that a description contains, and record its annotations' problems in it.
 
     Raises:
         ValueError, KeyError: if `json` is not a description.
@@ -85,7 +85,7 @@ def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
     cycle = _generator_cycle(function, module, ())
     if cycle:
         message = (
-            f"{function.name}: the generators of objs need each other's values: {' → '.join(cycle)}"
+            f"{function.name}: generators of objs need each other in a cycle: {' → '.join(cycle)}"
         )
         yield Problem(function.file, function.line, message, function.name)
 
@@ -168,7 +168,7 @@ def _wrong_references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tu
             for name in sorted(names_in(text) & arguments):
                 generator = _unpredictable_generator(function.parameter(name).spec, module)
                 if generator:
-                    reason = f"what {generator} returns is unknown until it runs"
+                    reason = f"the result of {generator} is unknown before the call"
                     yield parameter.line, f"{subject}: {reason}; use @require instead"
     dependencies = dependencies_of(function)
     try:

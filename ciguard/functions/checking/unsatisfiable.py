@@ -47,19 +47,26 @@ def unsatisfiable(function: FunctionSpec) -> Iterator[tuple[int, str]]:
     }
     for parameter in function.parameters:
         if parameter.spec is not None and _is_impossible(parameter.spec, Box({}, specs)):
-            message = f"argument {parameter.name!r} of {function.name}: no value is valid"
+            message = (
+                f"argument {parameter.name!r} of {function.name}: the annotation allows no value"
+            )
             yield parameter.line, message
     yield from _contradictory_conditions(function, specs)
 
 
 def _is_impossible(spec: Spec, box: Box) -> bool:
-    """Return whether no value conforms to a constraint, or to a part of it."""
+    """Return whether a constraint is impossible: no value conforms to it, or to one of its parts.
+
+    Args:
+        spec: the constraint.
+        box: intervals of the arguments to which the constraint refers.
+    """
     if any(_is_impossible(part, box) for part in parts_of(spec)):
         return True
     names = _BOUND_NAMES.get(type(spec))
     if references_of(spec) and names is not None:
-        low, high = (_interval_of_bound(getattr(spec, name), box) for name in names)
-        return low.low > high.high
+        minimum, maximum = (_interval_of_bound(getattr(spec, name), box) for name in names)
+        return minimum.low > maximum.high
     return not has_references(spec) and _has_no_value(spec)
 
 

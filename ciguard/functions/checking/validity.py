@@ -105,7 +105,7 @@ class _ValueCheck:
         return True
 
     def is_valid_value(self, value: Value, spec: Spec) -> bool:
-        """Return whether a value conforms to a constraint without references."""
+        """Return whether a value conforms to a constraint; `spec` must not contain references."""
         match spec, value:
             case Anys(options), _:
                 is_valid = any(self.is_valid_value(value, option) for option in options)

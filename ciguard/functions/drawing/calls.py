@@ -144,7 +144,10 @@ class _CallDrawer:
     ) -> Arguments:
         """Return drawn arguments of a function.
 
-        `known` are views of further names that its annotations may use, such as `self`.
+        Args:
+            function: the annotated function.
+            known: views of values, by name, that the function's annotations may use although the
+                names are not parameters of the function, such as `self`.
         """
         plan = plan_of(function)
         drawer = ValueDrawer(self._source, self._generator_call)
@@ -210,7 +213,8 @@ def _enumerate_values(
 ) -> Spec:
     """Return a constraint with only those integers, or lists of integers, that fulfil conditions.
 
-    Return the constraint unchanged if it has other or too many values.
+    Return the constraint unchanged if it allows values of other types, or more than
+    `_MAX_ENUMERATED` values.
     """
     match spec:
         case IntRange() if (numbers := _short_range(spec)) is not None:

@@ -39,7 +39,7 @@ class ProgramHost(Host):
         self._coverage = settings.coverage
         self._oracles = sorted(settings.oracles)
         self._loaded: set[Path] = set()
-        self._loaded_at = 0
+        self._loaded_in_start = 0
         """Number of the process start, from 1, after which the programs were imported."""
         if settings.coverage is not None:
             # The process saves its coverage before it exits, so it must not be killed at once.
@@ -61,14 +61,14 @@ class ProgramHost(Host):
         """Import a program, and return an answer with the JSON description of its functions."""
         answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_TIMEOUT_S)
         if isinstance(answer, Answered) and "description" in answer.content:
-            if self._loaded_at != self.starts:
+            if self._loaded_in_start != self.starts:
                 self._loaded.clear()
-            self._loaded_at = self.starts
+            self._loaded_in_start = self.starts
             self._loaded.add(program.file)
         return answer
 
     def _has_loaded(self, program: ProgramFile) -> bool:
-        is_present = self.is_running and self._loaded_at == self.starts
+        is_present = self.is_running and self._loaded_in_start == self.starts
         return is_present and program.file in self._loaded
 
     def call(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:

@@ -64,7 +64,7 @@ class FunctionTest:
         result = FunctionTestResult(properties=_properties(search_result))
         self._add_outcome(search_result, result)
         if mutated:
-            result.warnings.append(f"calls change arguments: {', '.join(sorted(mutated))}")
+            result.warnings.append(f"the function changes arguments: {', '.join(sorted(mutated))}")
         return result
 
     def _add_outcome(self, search_result: SearchResult, result: FunctionTestResult) -> None:
@@ -74,13 +74,15 @@ class FunctionTest:
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
         elif not search_result.valid_count and not search_result.is_stopped:
             if search_result.no_instance_count:
-                result.skip = f"no instance can be made: {next(iter(search_result.reasons), '')}"
+                result.skip = (
+                    f"no instance could be constructed: {next(iter(search_result.reasons), '')}"
+                )
                 return
             conditions = [condition.text for condition in self.function.preconditions]
             result.failure = unsatisfied_text(self.function.name, search_result, conditions)
         if has_high_discard_rate(search_result) and search_result.valid_count:
             result.warnings.append(
-                f"{counts_text(search_result)}: narrow the annotations to discard fewer"
+                f"{counts_text(search_result)}; narrow the annotations to discard fewer inputs"
             )
 
     def _failures_text(self, result: SearchResult) -> str:

@@ -39,9 +39,9 @@ def counts_text(result: SearchResult) -> str:
         parts[-1] += f" ({100 * result.discard_rate:.0f} %)"
     if result.no_instance_count:
         count = result.no_instance_count
-        parts.append(f"{count} without an instance, because its constructor failed")
+        parts.append(f"{count} without an instance, because the constructor failed")
     if result.is_stopped:
-        parts.append("stopped when the time budget was used up")
+        parts.append("stopped because the time budget was used up")
     return ", ".join(parts)
 
 
@@ -77,16 +77,16 @@ def unsatisfied_text(name: str, result: SearchResult, conditions: Sequence[str])
         conditions: source texts of the function's preconditions.
     """
     lines = [
-        f"{name}: none of {result.discarded_count + result.no_instance_count} inputs is valid."
+        f"{name}: all {result.discarded_count + result.no_instance_count} inputs were invalid."
     ]
     if conditions:
-        lines += ["No or almost no inputs satisfy its preconditions:"]
+        lines += ["Almost no input satisfies all preconditions:"]
         lines += [f"  {condition}" for condition in conditions]
     frequent = sorted(result.reasons.items(), key=lambda item: -item[1])
     if any(reason for reason, _ in frequent):
         lines += ["Most frequent reasons:"]
         lines += [f"  {count} times: {reason}" for reason, count in frequent[:3] if reason]
-    lines.append("Narrow the annotations of its arguments, or correct the precondition.")
+    lines.append("Narrow the annotations of the arguments, or correct the preconditions.")
     return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ from ciguard.domain.values import (
 from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER
-from ciguard.functions.writing.listed import path_to_choice, path_to_example
+from ciguard.functions.writing.listed import choice_selector, example_selector
 from ciguard.writing import (
     UNIT_FUNCTION,
     WIDTH,
@@ -117,9 +117,9 @@ class CallSource(ScriptSource):
         spec = self.module.function(function)
         self.program_name(function)
         if argument == EXAMPLES:
-            return f'{function}.__ciguard__["examples"]{path_to_example(spec, int(number))}'
+            return f'{function}.__ciguard__["examples"]{example_selector(spec, int(number))}'
         self.needs_listed = True
-        path = path_to_choice(spec, argument, int(number))
+        path = choice_selector(spec, argument, int(number))
         return f"listed({function}, {string_literal(argument)}){path}"
 
     def _tensor_from_array(self, library: str, array: ArrayValue) -> str:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec
 
 
-def path_to_choice(function: FunctionSpec, argument: str, number: int) -> str:
-    """Return source text that, after an annotation's constraint, looks up an object in it.
+def choice_selector(function: FunctionSpec, argument: str, number: int) -> str:
+    """Return source text that selects an object inside an annotation's constraint.
+
+    The text has to be appended to the expression of the constraint.
 
     Args:
         function: the annotated function.
@@ -34,8 +36,10 @@ def path_to_choice(function: FunctionSpec, argument: str, number: int) -> str:
     raise KeyError(number)
 
 
-def path_to_example(function: FunctionSpec, number: int) -> str:
-    """Return source text that, after the list of a constructor's examples, looks up an object.
+def example_selector(function: FunctionSpec, number: int) -> str:
+    """Return source text that selects an object in the list of a constructor's examples.
+
+    The text has to be appended to the expression of the list.
 
     Args:
         function: the constructor.

@@ -30,7 +30,7 @@ class ApiLevel:
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
         if not apis:
-            msg = "level api: no API to call. Check the globs api and exclude in [run]."
+            msg = "level `api`: no API to call. Check the globs `api` and `exclude` in [run]."
             raise ValueError(msg)
         self._records = tuple(apis)
         self._seed = seed

@@ -90,7 +90,7 @@ def read_applications(paths: Iterable[str]) -> list[AnalysedApplication]:
         if not root.is_relative_to(current_folder):
             msg = (
                 f"applications: {visible(text)!r} is outside {current_folder}. "
-                "Run ciguard in a folder that contains it."
+                "Run ciguard in a folder that contains the application."
             )
             raise ConfigurationError(msg)
         relative_root = root.relative_to(current_folder).as_posix()

@@ -38,7 +38,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     """
     call = case.call
     if call is None:
-        msg = f"{case.api}: the case has no call"
+        msg = f"{case.api}: this case is not a call of a function, so no script can repeat it"
         raise ValueError(msg)
     files, providers = call["files"], call.get("providers", ["google"])
     file = PurePosixPath(case.api.partition(":")[0]).relative_to(case.root)

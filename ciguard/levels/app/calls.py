@@ -125,8 +125,8 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         return _check_condition_again(case, config)
     if case.aspect is Aspect.INPUTS:
         msg = (
-            f"{visible(case.api)}: the finding about {visible(case.condition)!r} needs new inputs. "
-            f"Run: ciguard app accuracy {visible(case.root)}"
+            f"{visible(case.api)}: the finding about {visible(case.condition)!r} cannot be "
+            f"repeated by a single call. Run `ciguard app accuracy {visible(case.root)}`."
         )
         raise ConfigurationError(msg)
     app = reread_application(case.root)
@@ -135,7 +135,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         (function for function in app.functions if app.api(function) == case.api), None
     )
     if service_function is None:
-        msg = f"{visible(case.api)}: the function no longer exists, or no longer calls a service."
+        msg = f"{visible(case.api)} no longer exists, or no longer calls a service."
         raise FunctionGoneError(msg)
     module, routine = routines_of(application)[service_function.name]
     with (
@@ -159,7 +159,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     if isinstance(result, CallDidNotReturn):
         return Hung(CALL_LIMIT_S) if result.behaviour == "does not end" else Crashed("exit")
     if not isinstance(result, CallEnded):
-        msg = f"{visible(case.api)}: the function cannot be called: {visible(result.reason)}"
+        msg = f"{visible(case.api)} cannot be called: {visible(result.reason)}"
         raise ConfigurationError(msg)
     if result.exception is None:
         return Passed(b"{}", 0.0)
@@ -201,7 +201,7 @@ def _check_condition_again(case: AppCase, config: Config) -> Outcome:
         condition = condition_text(dead.text, dead.branch.condition)
         if (targeted.path(dead.branch.file), condition) == (case.file, case.condition):
             return Passed(json.dumps({"reason": dead.reason}).encode(), 0.0)
-    return Rejected("Gone", f"{case.file} no longer has this condition")
+    return Rejected("Gone", f"{case.file} no longer contains the condition {case.condition!r}")
 
 
 def _write_files(files: Mapping[str, str], folder: Path) -> None:

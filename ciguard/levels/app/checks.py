@@ -28,8 +28,8 @@ def check_applications(config: Config) -> None:
     """
     if not config[APPLICATIONS]:
         msg = (
-            f"levels: {LEVEL!r} needs applications to test. Give their folders or files, "
-            "such as --application app."
+            f"levels: {LEVEL!r} needs an application to test. Name its folder or file, "
+            "such as --application src/app."
         )
         raise ConfigurationError(msg)
     functions = [
@@ -41,8 +41,8 @@ def check_applications(config: Config) -> None:
         raise ConfigurationError(msg)
     if len(functions) > _MAX_FUNCTIONS:
         msg = (
-            f"applications: {len(functions)} functions call services, more than {_MAX_FUNCTIONS}. "
-            "Give fewer folders or files."
+            f"applications: {len(functions)} functions call services; the maximum is "
+            f"{_MAX_FUNCTIONS}. Name fewer folders or files."
         )
         raise ConfigurationError(msg)
     settings_for(assessment_options(config, 1.0))

@@ -254,7 +254,7 @@ def condition_findings(
             evidence=(
                 f"perhaps {' or '.join(condition.proposals)}"
                 if condition.proposals
-                else "another condition",
+                else "a condition that an answer can change",
                 condition.reason,
             ),
         )
@@ -312,7 +312,7 @@ def _accuracy_finding(
         _passed(details),
         detail=condition,
         claim=f"{goal.text}: {verdict.claim}, answered by {verdict.engine}",
-        evidence=(suggestion or "most of its inputs make it true", verdict.claim),
+        evidence=(suggestion or "most inputs that should make it true do so", verdict.claim),
     )
 
 

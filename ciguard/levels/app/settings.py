@@ -9,8 +9,8 @@ APPLICATIONS: Setting[tuple[str, ...]] = level_setting(
     "applications",
     string_list("PATH"),
     (),
-    "Folder or file of your application, relative to the current folder. Level app answers its "
-    "calls to cognitive services.",
+    "Folder or file of your application, relative to the current folder. Level `app` tests the "
+    "functions of the application that call cognitive services.",
     flag="--application",
     decides_cases=False,
     is_input=True,
@@ -19,8 +19,8 @@ LABELS: Setting[str] = level_setting(
     "app-labels",
     optional_file(),
     "",
-    "File with the labels that the services can return: one on each line, or in the last column "
-    "of a CSV file.",
+    "File with the labels that services can return: one label per line, or a CSV file whose last "
+    "column is the label.",
     decides_cases=False,
     is_input=True,
 )
@@ -38,7 +38,7 @@ RECORDING: Setting[str] = level_setting(
     optional_file(),
     "",
     "Recording of the services' responses, written by `ciguard app accuracy --record`. Without "
-    "one, findings about accuracy have low severity.",
+    "a recording, findings about accuracy have low severity.",
     decides_cases=False,
     is_input=True,
 )

@@ -95,8 +95,8 @@ class ApplicationStage:
             left_s = until - time.monotonic()
             if left_s < _MIN_REMAINING_S:
                 yield Warned(
-                    message=f"level {LEVEL}: the time ran out with {len(shard_tasks) - index} of "
-                    f"{len(shard_tasks)} functions untested. Give a longer --budget."
+                    message=f"level `{LEVEL}`: {len(shard_tasks) - index} of {len(shard_tasks)} "
+                    "functions were not tested, because the time ran out. Increase --budget."
                 )
                 return
             yield from self._test_function(
@@ -217,7 +217,7 @@ def _unreadable_file_warnings(app: AnalysedApplication) -> Iterator[Event]:
     targeted = TargetedApplication(root=app.root, library="", target="")
     for unreadable in app.application.unreadable_files:
         file, reason = visible(targeted.path(unreadable.file)), visible(unreadable.reason)
-        yield Warned(message=f"{file}: skipped, as it cannot be analysed: {reason}")
+        yield Warned(message=f"{file} was skipped, because it cannot be analysed: {reason}")
 
 
 def _difference_findings(

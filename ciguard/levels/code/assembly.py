@@ -195,8 +195,8 @@ class ProgramTemplate:
             end_after(draft, self.places[-1])
 
     def _set_input_shape(self, draft: Draft, form: BlockTensor) -> None:
-        """Give symbolic inputs the shape and dtype of a form, where the program declares them."""
-        if self.dialect.style.infers_sizes and self.style in {
+        """Change the declarations of the program's symbolic inputs to a form's shape and dtype."""
+        if self.dialect.conventions.infers_sizes and self.style in {
             Style.SYMBOLIC,
             Style.SEQUENCE,
             Style.ADDED,

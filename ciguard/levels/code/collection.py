@@ -109,7 +109,7 @@ class Collector:
         is_first = name not in self.collection.references
         self.collection.references.setdefault(name, []).append(call.func)
         if is_first and node is not self.model.owner:
-            for part in _statements_of(node, self.program.dialect.style.forward):
+            for part in _statements_of(node, self.program.dialect.conventions.forward):
                 self.visit(part, home=name)
 
 

@@ -78,20 +78,20 @@ class Dialect:
 
     library: str
     """Name of the library."""
-    style: ProgramStyle
+    conventions: ProgramStyle
     """Description of the library's programs."""
 
     def owns(self, api: str) -> bool:
         """Return whether a qualified name belongs to this library."""
-        return api.partition(".")[0] in self.style.roots
+        return api.partition(".")[0] in self.conventions.roots
 
     def is_base(self, api: str) -> bool:
         """Return whether a base class makes its subclasses models or layers."""
-        return self.owns(api) and api.rpartition(".")[2] in self.style.bases
+        return self.owns(api) and api.rpartition(".")[2] in self.conventions.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
         """Return the parameters of a call that take the sizes of its inputs."""
-        return () if self.style.infers_sizes else _matching(_INPUT_SIZES, call)
+        return () if self.conventions.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter of a call that takes its first input's size; None without one."""
@@ -99,11 +99,15 @@ class Dialect:
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter of a call that takes its output's size; None without one."""
-        return None if self.style.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
+        return (
+            None
+            if self.conventions.infers_sizes
+            else next(iter(_matching(_OUTPUT_SIZES, call)), None)
+        )
 
     def own_size(self, parameter: str) -> int | None:
         """Return the input axis whose size a parameter of an own class takes; None if unknown."""
-        return None if self.style.infers_sizes else _OWN_SIZES.get(parameter)
+        return None if self.conventions.infers_sizes else _OWN_SIZES.get(parameter)
 
     # --- adapters ---------------------------------------------------------------------------------
 
@@ -124,17 +128,17 @@ class Dialect:
             return None
         # One number per sample, such as a loss without reduction, is a vector of one feature.
         sizes_before = current[1:] or (1,)
-        axis = -1 if self.style.channels_last else channels
+        axis = -1 if self.conventions.channels_last else channels
         sizes = _reshaped(sizes_before, rank - 1, channels=axis)
-        if self.style.from_numbers and len(current) == 1:
-            template = self.style.from_numbers
+        if self.conventions.from_numbers and len(current) == 1:
+            template = self.conventions.from_numbers
         else:
-            template = self.style.flattened if len(sizes) == 1 else self.style.reshaped
+            template = self.conventions.flattened if len(sizes) == 1 else self.conventions.reshaped
         return template.format(sizes=sizes, shape=(-1, *sizes)), (current[0], *sizes)
 
     def cast(self) -> str:
         """Return an expression that converts `x` to 32-bit floating point."""
-        return self.style.as_float
+        return self.conventions.as_float
 
     def element(self, expression: str) -> list[str] | None:
         """Return layers of a `Sequential` that are equivalent to an expression of `x`.
@@ -150,14 +154,14 @@ class Dialect:
                     steps.append(ast.unparse(layer))
                     node = inner
                 case ast.Call(func=ast.Attribute(value=inner, attr=method)) if (
-                    method in {"flatten", "unflatten"} and self.style.method_layers
+                    method in {"flatten", "unflatten"} and self.conventions.method_layers
                 ):
-                    layer_class = f"{self.style.method_layers}.{method.capitalize()}"
+                    layer_class = f"{self.conventions.method_layers}.{method.capitalize()}"
                     node.func = parse_expression(layer_class)
                     steps.append(ast.unparse(node))
                     node = inner
                 case _:
-                    return [f"lambda x: {expression}"] if self.style.lists_functions else None
+                    return [f"lambda x: {expression}"] if self.conventions.lists_functions else None
         return steps[::-1]
 
 
@@ -227,7 +231,7 @@ def dialect_of(library: str) -> Dialect:
     if library not in styles:
         kind = "library of level 'code'"
         raise UnknownNameError(kind, library, known=styles)
-    return Dialect(library=library, style=styles[library])
+    return Dialect(library=library, conventions=styles[library])
 
 
 def dialect_of_root(root: str) -> Dialect:

@@ -79,7 +79,7 @@ class _Disassembler:
         collections = [self._collect(unit) for unit in units]
         output = self._output_index(units, collections)
         if output < 1:
-            msg = "no hidden layer can be separated from the output layer"
+            msg = "the model has no hidden layer that can be separated from the output layer"
             raise DisassemblyError(msg)
         usage_counts = _count_usages(collections)
         places = [
@@ -116,7 +116,7 @@ class _Disassembler:
                 ):
                     msg = (
                         f"line {node.lineno}: the program reads layers of {self.model.variable!r} "
-                        "by index, which blocks would shift"
+                        "by index, and inserted blocks would change the indices"
                     )
                     raise DisassemblyError(msg)
 

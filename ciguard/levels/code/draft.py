@@ -30,7 +30,7 @@ class Draft:
     """Import statements to add at the top."""
     replacements: dict[int, ast.AST] = field(default_factory=dict)
     """Replacement of a node, by the `id` of the old node."""
-    retained: list[ast.AST] = field(default_factory=list)
+    nodes_kept_alive: list[ast.AST] = field(default_factory=list)
     """Nodes that are kept alive, so that no other node gets their `id` after they are removed."""
     usage_rewrites: list[tuple[ast.AST, str]] = field(default_factory=list)
     """Calls of layers to rewrite after all other edits, each with its new usage."""
@@ -239,11 +239,11 @@ class Draft:
             elif isinstance(value, list):
                 value[:] = [new if child is old else child for child in value]
         self._register(new, parent)
-        self.retained.append(old)
+        self.nodes_kept_alive.append(old)
         self.replacements[id(old)] = new
 
     def _register(self, node: ast.AST, parent: ast.AST) -> None:
-        self.retained.append(node)
+        self.nodes_kept_alive.append(node)
         self.program.parents[id(node)] = parent
         self.program.adopt(node)
 
@@ -256,7 +256,7 @@ class Draft:
             self._register(new, self.program.parents[id(old)])
         if not body:
             body.append(ast.Pass())
-        self.retained.append(old)
+        self.nodes_kept_alive.append(old)
 
     def delete(self, number: int) -> None:
         """Remove a statement."""
@@ -322,6 +322,6 @@ class _Speller(ast.NodeTransformer):
         name = dotted_name(node)
         root = name.partition(".")[0]
         dialect = self.draft.program.dialect
-        if not name or root not in {*dialect.style.roots, "numpy"}:
+        if not name or root not in {*dialect.conventions.roots, "numpy"}:
             return self.generic_visit(node)
         return parse_expression(self.draft.spell(name))

@@ -114,9 +114,9 @@ def feedback_from_json(encoded: Json) -> CodeFeedback:
                 indices = tuple(map(int, encoded_indices))
                 return ProgramsRan(int(tree), int(serial), indices, names, _costs(costs))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        msg = f"not feedback of level code: {error!r}"
+        msg = f"the stored feedback is not that of level `code`: {error!r}"
         raise ValueError(msg) from error
-    msg = f"not feedback of level code: {encoded!r:.80}"
+    msg = f"the stored feedback is not that of level `code`: {encoded!r:.80}"
     raise ValueError(msg)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.levels.code.dialects import Dialect
 
 _GROUPS = SizeParameter(r"Conv(\dd)?", "groups", 6, 1)
-_SHARED_PARAMETER = "1"
+_ONE_SHARED_PARAMETER = "1"
 """Argument of `PReLU` for one parameter that all channels share, however many there are."""
 
 
@@ -25,8 +25,9 @@ def fitted(
 ) -> tuple[Block, str] | None:
     """Fit a block to its input.
 
-    If the block accepts another rank or dtype, it gets an adapter. Arguments for input sizes get
-    the sizes of the input, or of the result of an earlier call in the block.
+    If the block accepts another rank or dtype, it gets an adapter. Each argument that states the
+    size of a call's input is set to the actual size. The input of a call is the input of the block,
+    or the result of an earlier call in the block.
 
     Args:
         block: a block of the seed, or a mutant of one.
@@ -36,23 +37,24 @@ def fitted(
         rank: the rank that the block accepts; None for the rank in the seed.
 
     Returns:
-        The fitted block, and its adapter: an expression of the data `x`, empty for none. None if
-        the block cannot be fitted.
+        The fitted block, and its adapter: source text of an expression in `x` (the data), empty if
+        the block needs no adapter. None if the block cannot be fitted.
     """
-    text, shape = "", new.shape
+    adapter_text, shape = "", new.shape
     if new.dtype != old.dtype:
         if old.dtype not in FLOATS:
             return None
-        text = dialect.cast() if new.dtype not in FLOATS else ""
+        adapter_text = dialect.cast() if new.dtype not in FLOATS else ""
     rank = rank or len(old.shape)
     if len(shape) != rank:
         adapter = dialect.adapter(shape, rank, _channel_axis(block, dialect))
         if adapter is None:
             return None
-        text, shape = _compose(text, adapter[0]), adapter[1]
+        adapter_text, shape = _compose(adapter_text, adapter[0]), adapter[1]
     calls = _resized_calls(block, old.shape, shape, dialect)
     own_calls = tuple(_resized_own_call(call, old.shape, shape) for call in block.own_calls)
-    return replace(block, calls=calls, own_calls=own_calls, adapter=text), text
+    fitted_block = replace(block, calls=calls, own_calls=own_calls, adapter=adapter_text)
+    return fitted_block, adapter_text
 
 
 def _compose(first: str, second: str) -> str:
@@ -115,15 +117,15 @@ def _with_input(
         call: the call to change.
         parameter: the parameter for the size of the input.
         size: the required size; None if unknown.
-        before: the previous size, which an argument is assumed to be if it is not a literal number;
-            None if unknown.
+        before: the previous size; None if unknown. An argument that is not a literal number is
+            assumed to have this value.
     """
     text = argument(call, parameter)
     number = _integer(text)
     current = before if number is None else number
     if size is None or text is None or size == current:
         return call
-    if parameter.name == "num_parameters" and text == _SHARED_PARAMETER:
+    if parameter.name == "num_parameters" and text == _ONE_SHARED_PARAMETER:
         return call
     groups = argument(call, _GROUPS) if parameter.name == "in_channels" else None
     resized = with_argument(call, parameter, str(size))
@@ -165,12 +167,12 @@ def _with_normalised_axes(
     if text is None:
         return call
     node = parse_expression(text)
-    count = len(node.elts) if isinstance(node, (ast.Tuple, ast.List)) else 0
-    number = _integer(text)
-    current = old[-max(count, 1) :] if number is None else (number,)
-    if new[-max(count, 1) :] == current or count >= len(new):
+    axis_count = len(node.elts) if isinstance(node, (ast.Tuple, ast.List)) else 0
+    axis_size = _integer(text)
+    current = old[-max(axis_count, 1) :] if axis_size is None else (axis_size,)
+    if new[-max(axis_count, 1) :] == current or axis_count >= len(new):
         return call
-    return with_argument(call, parameter, repr(new[-count:]) if count else str(new[-1]))
+    return with_argument(call, parameter, repr(new[-axis_count:]) if axis_count else str(new[-1]))
 
 
 def _resized_own_call(own: OwnCall, old: tuple[int, ...], new: tuple[int, ...]) -> OwnCall:

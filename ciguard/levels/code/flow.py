@@ -161,7 +161,7 @@ class DataFlow:
     def _follow_body(self, owner: ast.ClassDef | Function, source: Source) -> Source:
         method: Function | None = owner if not isinstance(owner, ast.ClassDef) else None
         if isinstance(owner, ast.ClassDef):
-            method = method_of(owner, self.program.dialect.style.forward)
+            method = method_of(owner, self.program.dialect.conventions.forward)
         if method is None:
             return None
         match method.body[-1]:

@@ -120,7 +120,7 @@ class CodeLevel:
             ValueError: if there is no seed program.
         """
         if not programs:
-            msg = "level code: no seed program to split into blocks"
+            msg = "level `code`: there is no seed program that can be split into blocks"
             raise ValueError(msg)
         self._library = library
         self._seed = seed
@@ -268,7 +268,10 @@ class CodeLevel:
         return self._program_of(number).fitted(block, old, new, rank)
 
     def _expansion(self, number: int, rng: random.Random) -> tuple[_BatchPlan, list[ProgramCase]]:
-        """Return the next batch of a tree: candidate blocks alone, or programs of candidates."""
+        """Return the plan and the cases of a tree's next batch.
+
+        Each case runs a candidate block by itself, or a program assembled from candidate blocks.
+        """
         tree = self._trees[number]
         if tree.waiting_candidates:
             return self._assembly(number, tree, rng)

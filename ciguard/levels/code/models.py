@@ -78,8 +78,8 @@ def model_of(program: Program) -> Model:
         if model is not None:
             return model
     msg = (
-        f"found no model of {program.dialect.library}: neither a class with "
-        f"`{program.dialect.style.forward}`, nor a Sequential, nor layers called one after another"
+        f"the program has no model of {program.dialect.library}: neither a class with a method "
+        f"`{program.dialect.conventions.forward}`, nor a Sequential, nor calls of layers in a row"
     )
     raise DisassemblyError(msg)
 
@@ -92,13 +92,13 @@ def _class_model(program: Program) -> Model | None:
         node
         for node in program.classes.values()
         if program.is_model_class(node)
-        and method_of(node, program.dialect.style.forward) is not None
+        and method_of(node, program.dialect.conventions.forward) is not None
         and any(_stands_alone(program, call) for call in program.calls_of(node.name))
     ]
     if not classes:
         return None
     owner = max(classes, key=lambda node: _library_call_count(program, node))
-    method = method_of(owner, program.dialect.style.forward)
+    method = method_of(owner, program.dialect.conventions.forward)
     assert method is not None  # noqa: S101 - all `classes` have it
     names = [argument.arg for argument in method.args.args]
     if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - parameters self and data

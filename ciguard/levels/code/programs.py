@@ -76,7 +76,7 @@ class Program:
         if not isinstance(node, ast.Call):
             return False
         name = self.imports.imported(node.func)
-        return name.rpartition(".")[2] in self.dialect.style.containers
+        return name.rpartition(".")[2] in self.dialect.conventions.containers
 
     def is_sequence(self, node: ast.AST) -> bool:
         """Return whether a node creates a `Sequential`."""

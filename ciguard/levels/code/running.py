@@ -19,7 +19,7 @@ _DEFAULT_UPPER_BOUND = 2
 
 def random_input(library: str, form: BlockTensor) -> str:
     """Return an expression that creates a random tensor; a floating-point one records gradients."""
-    inputs = dialect_of(library).style.inputs
+    inputs = dialect_of(library).conventions.inputs
     if form.dtype == "bool":
         template = inputs.boolean
     elif form.dtype in FLOATS:
@@ -42,7 +42,7 @@ def run_statements(library: str, model: str, form: BlockTensor) -> str:
         form: the form of the input; its values are random.
     """
     is_float = form.dtype in FLOATS
-    return dialect_of(library).style.run.format(
+    return dialect_of(library).conventions.run.format(
         model=model,
         input=random_input(library, form),
         watch="tape.watch(x)" if is_float else "pass",
@@ -52,4 +52,4 @@ def run_statements(library: str, model: str, form: BlockTensor) -> str:
 
 def recorder_statements(library: str) -> str:
     """Return statements for a layer `_Seen(n)`, which stores its first input in `_fed[n]`."""
-    return dialect_of(library).style.recorder
+    return dialect_of(library).conventions.recorder

@@ -138,7 +138,8 @@ class Cutter:
         ]
         if not cuts:
             msg = (
-                f"line {model.body[0].lineno}: there is no point where one variable holds all data"
+                f"line {model.body[0].lineno}: the model always keeps its data in several "
+                "variables, so that no block can be inserted"
             )
             raise DisassemblyError(msg)
         weighted = self._last_with_weights(cuts[0])

@@ -55,7 +55,7 @@ def _references_to(
     if home in model.definitions and model.definitions[home].value is call:
         return collected.references[home]
     owner = program.classes.get(home)
-    method = owner and method_of(owner, program.dialect.style.forward)
+    method = owner and method_of(owner, program.dialect.conventions.forward)
     if owner and method and method.args.args:
         attributes = attributes_of(owner, method.args.args[0].arg)
         key = next((k for k, definition in attributes.items() if definition.value is call), None)

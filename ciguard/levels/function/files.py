@@ -43,7 +43,7 @@ def check_functions(config: Config) -> None:
     programs = programs_in(config)
     if len(programs) > _MAX_PROGRAMS:
         msg = (
-            f"functions: {len(programs)} programs match, but {_MAX_PROGRAMS} is the limit. "
+            f"functions: {len(programs)} files match; the maximum is {_MAX_PROGRAMS}. "
             "Name fewer files."
         )
         raise ConfigurationError(msg)

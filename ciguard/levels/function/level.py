@@ -58,7 +58,7 @@ class FunctionLevel:
             ValueError: if there are no functions.
         """
         if not functions:
-            msg = "no function to test"
+            msg = "level `function`: there is no function to test"
             raise ValueError(msg)
         self._functions = tuple(functions)
         self._samplers = [call_sampler(item.function, item.module) for item in functions]

@@ -38,9 +38,14 @@ def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]
         matching = dict(_matching_programs(text, base))
         if not matching:
             problem = (
-                "matches no file with annotated functions" if is_glob else "has no annotations"
+                "the pattern matches no file with annotated functions"
+                if is_glob
+                else "the file has no annotated functions"
             )
-            remedy = f"Decorate functions (ciguard.annotations) or add a NAME{_SIDECAR_SUFFIX}."
+            remedy = (
+                "Decorate functions (see ciguard.annotations), or add a file "
+                f"NAME{_SIDECAR_SUFFIX} next to NAME.py."
+            )
             raise _configuration_error(text, f"{problem}. {remedy}")
         programs = matching | programs
     return programs
@@ -83,10 +88,10 @@ def _relative_path(path: Path, text: str, base: Path) -> str:
         relative = path.absolute().relative_to(base.absolute()).as_posix()
     except ValueError:
         raise _configuration_error(
-            text, f"is outside {base}. Run ciguard in a folder that contains the file."
+            text, f"the file is outside {base}. Run ciguard in a folder that contains the file."
         ) from None
     if not is_program(relative):
-        raise _configuration_error(text, "is not a Python file below the current folder.")
+        raise _configuration_error(text, "this is not a Python file below the current folder.")
     return relative
 
 

@@ -9,7 +9,7 @@ FUNCTIONS: Setting[tuple[str, ...]] = level_setting(
     "functions",
     string_list("FILE"),
     (),
-    "Python file with your annotated functions for level function, or a pattern such as "
+    "Python file with your annotated functions for level `function`, or a pattern such as "
     "'src/**/*.py'. NAME.annotations.py in the same folder may contain the annotations. "
     "Paths are relative to the current folder.",
     is_input=True,

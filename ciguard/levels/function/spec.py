@@ -73,7 +73,7 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
             stream.is_whole = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "functions: none of them can be tested on these targets; see the warnings above."
+            msg = "functions: no function can be tested on these targets; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 

@@ -73,7 +73,7 @@ class ModelFeedback:
             index, mutants = encoded
             return cls(int(index), tuple(map(_from_json, mutants)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"not feedback of level model: {error!r}"
+            msg = f"the stored feedback is not that of level `model`: {error!r}"
             raise ValueError(msg) from error
 
 

@@ -139,7 +139,7 @@ class ModelLevel:
             ValueError: if there is no seed model.
         """
         if not models:
-            msg = "level model: no seed model to mutate"
+            msg = "level `model`: there is no seed model to mutate"
             raise ValueError(msg)
         self._draw_counts: Counter[str] = Counter()
         """Number of times that rules drew a layer or activation, by name."""

@@ -58,7 +58,7 @@ def refuse_without_keras(libraries: Iterable[str]) -> None:
     names = sorted(set(libraries))
     if LIBRARY not in names:
         msg = (
-            f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
+            f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch', "
             f"but all targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)

@@ -12,7 +12,7 @@ MODELS: Setting[tuple[str, ...]] = level_setting(
     "models",
     string_list("MODEL", required=True),
     SMALL_MODELS,
-    "Seed model of level model: a glob over the names of the shipped models, "
+    "Seed model of level `model`: a glob over the names of the shipped models, "
     "file.keras, file.py:function or pretrained:ResNet50. The default is the small models; "
     "deep models take minutes on backends that compile.",
     flag="--model",

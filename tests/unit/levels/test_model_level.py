@@ -197,5 +197,5 @@ def test_the_level_implements_the_protocol() -> None:
 
 @pytest.mark.parametrize("text", [[], [1], ["x", []], [1, [{}]], {"a": 1}])
 def test_invalid_feedback_is_an_error(text: object) -> None:
-    with pytest.raises(ValueError, match="not feedback of level model"):
+    with pytest.raises(ValueError, match="not that of level `model`"):
         ModelFeedback.from_json(text)

@@ -118,7 +118,7 @@ def member(path: str) -> Any:
             item = getattr(item, part, _MISSING)
         if item is not _MISSING:
             return item
-    msg = f"this environment has no {path}"
+    msg = f"{path} does not exist in this environment"
     raise CannotBuildError(msg)
 
 
@@ -168,7 +168,7 @@ def dtype_of(library: str, name: str) -> Any:
         return member("numpy.dtype")(name)
     known = arrays_by_library().get(library)
     if known is None or not known.makes_arrays:
-        msg = f"ciguard knows no dtypes of {library}"
+        msg = f"ciguard does not support the dtypes of {library}"
         raise CannotBuildError(msg)
     return member(f"{known.dtypes}.{name}")
 

@@ -108,6 +108,11 @@ def is_ref(item: Any) -> bool:
 def as_data(value: Any, own_module: str = "") -> Json:
     """Return the JSON form of a value, as by `ciguard.domain.values.value_to_json`.
 
+    Args:
+        value: the value.
+        own_module: name of the program's module; a member of an enumeration of this module has a
+            JSON form.
+
     Raises:
         NoDataError: if the value has no JSON form.
     """
@@ -205,16 +210,21 @@ def _froms(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     return {"values": [encoder.item(value) for value in options["values"]]}
 
 
-def _with_parts(*parts: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Json]:
-    """Return a function that encodes options, of which the named ones are constraints."""
+def _with_parts(*constraint_options: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Json]:
+    """Return a function that encodes the options of a constraint.
+
+    The values of `constraint_options` are constraints themselves, those of the others are plain.
+    """
 
     def write(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
-        other_options = {name: value for name, value in options.items() if name not in parts}
-        written = _plain(encoder, other_options)
-        for part in parts:
-            if part in options:
-                written[part] = encoder.spec(options[part])
-        return written
+        plain_options = {
+            name: value for name, value in options.items() if name not in constraint_options
+        }
+        encoded = _plain(encoder, plain_options)
+        for name in constraint_options:
+            if name in options:
+                encoded[name] = encoder.spec(options[name])
+        return encoded
 
     return write
 
@@ -294,7 +304,7 @@ def dtype_form(dtype: Any) -> Json:
 def _listed_dtypes(values: Any) -> Json:
     listed = values.options.get("names" if values.kind == "dtypes" else "values")
     if values.kind not in ("dtypes", "froms") or not listed:
-        msg = f"{values!r} does not list dtypes; use dtypes(…) or a list"
+        msg = f"{values!r} is not a list of dtypes; use dtypes(…) or a list"
         raise CannotEncodeError(msg)
     return [dtype_name(item) for item in listed]
 

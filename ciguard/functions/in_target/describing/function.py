@@ -18,7 +18,7 @@ from ciguard.functions.in_target.describing.encoding import (
     NoDataError,
     as_data,
 )
-from ciguard.functions.in_target.describing.hints import hint_spec, hints_of
+from ciguard.functions.in_target.describing.hints import hint_of, hints_of
 from ciguard.functions.in_target.describing.locations import (
     FunctionLocation,
     constructor_of,
@@ -222,7 +222,7 @@ class FunctionDescription:
 
         A hint that is not exact does not replace a default.
         """
-        hint = hint_spec(hints[name], self._encoder(name)) if name in hints else None
+        hint = hint_of(hints[name], self._encoder(name)) if name in hints else None
         if hint is not None and (hint.is_exact or not has_default):
             return hint.spec
         return None

@@ -75,7 +75,7 @@ def has_exact_hints(function: Any) -> bool:
     if "self" in [parameter.name for parameter in parameters[:1]]:
         parameters = parameters[1:]
     specs = {
-        parameter.name: hint_spec(hints[parameter.name], encoder)
+        parameter.name: hint_of(hints[parameter.name], encoder)
         for parameter in parameters
         if parameter.name in hints
     }
@@ -104,7 +104,7 @@ _NAMED_KINDS = (
 )
 
 
-def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
+def hint_of(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     """Return the constraint that a hint states; None for an unknown kind of hint."""
     hint = _expand_alias(hint)
     if typing.get_origin(hint) is typing.Annotated:
@@ -206,8 +206,8 @@ _TENSOR_CLASSES = frozenset(("Tensor", "EagerTensor", "Var", "Array", "ArrayImpl
 
 
 def _union(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
-    """Return the constraint for a union; None if a member's hint is of an unknown kind."""
-    hints = [hint_spec(arg, encoder) for arg in args]
+    """Return the constraint for a union type; None if a member of the union has no constraint."""
+    hints = [hint_of(arg, encoder) for arg in args]
     known_hints = [hint for hint in hints if hint is not None]
     if len(known_hints) < len(hints):
         return None
@@ -220,17 +220,17 @@ def _literal(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
 
 
 def _list(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
-    item = hint_spec(args[0], encoder) if args else None
+    item = hint_of(args[0], encoder) if args else None
     return None if item is None else Hint({"kind": "lists", "items": item.spec}, item.is_exact)
 
 
 def _tuple(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     """Return the constraint for `tuple[int, str]` or `tuple[int, ...]`."""
     if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - `tuple[int, ...]`
-        hint = hint_spec(args[0], encoder)
+        hint = hint_of(args[0], encoder)
         spec = None if hint is None else {"kind": "tuples", "item": hint.spec, "min_len": 0}
         return None if hint is None else Hint(spec, hint.is_exact)
-    hints = [hint_spec(arg, encoder) for arg in args if arg != ()]
+    hints = [hint_of(arg, encoder) for arg in args if arg != ()]
     known_hints = [hint for hint in hints if hint is not None]
     if len(known_hints) < len(hints):
         return None
@@ -241,7 +241,7 @@ def _tuple(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
 def _dict(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     if len(args) != 2:  # noqa: PLR2004 - keys and values
         return None
-    keys, values = hint_spec(args[0], encoder), hint_spec(args[1], encoder)
+    keys, values = hint_of(args[0], encoder), hint_of(args[1], encoder)
     if keys is None or values is None:
         return None
     spec = {"kind": "dicts", "keys": keys.spec, "values": values.spec}
@@ -285,7 +285,7 @@ def _annotated_hint(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     for note in metadata:
         if is_values_annotation(note):
             return Hint(encoder.spec(note), is_exact=True)
-    base = hint_spec(inner, encoder)
+    base = hint_of(inner, encoder)
     if base is None:
         return None
     bounds: dict[str, Any] = {}

@@ -106,7 +106,10 @@ class Description:
             else self._location_of_function(generator)
         )
         if location is not None and location.kind in ("method", "property"):
-            msg = f"objs: {location.name} needs an instance; name a function that calls it"
+            msg = (
+                f"objs: method {location.name} needs an instance; name a function that calls the "
+                "method"
+            )
             raise CannotEncodeError(msg)
         if location is not None:
             return self.add(location)

@@ -100,7 +100,7 @@ def _move_notes(location: FunctionLocation, module: Any, stubs: Any, path: str) 
     real = _find_function(module, location.name)
     if real is None:
         # A generator is used by its name, so it needs no counterpart in the module.
-        return "" if notes.get("generator") else f"{module.__name__} has no {location.name}"
+        return "" if notes.get("generator") else f"module {module.__name__} has no {location.name}"
     problem = _argument_mismatch(location, real)
     if problem:
         return problem
@@ -138,4 +138,7 @@ def _argument_mismatch(location: FunctionLocation, function: Any) -> str:
         return ""  # the description reports that the signature cannot be read
     if stub_names == names:
         return ""
-    return f"{location.name} has the arguments ({', '.join(names)}), not ({', '.join(stub_names)})"
+    return (
+        f"{location.name} has the arguments ({', '.join(names)}), but the sidecar's function has "
+        f"({', '.join(stub_names)})"
+    )

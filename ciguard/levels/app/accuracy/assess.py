@@ -128,7 +128,7 @@ def assess(
             yield assessment.run(caller, routine, extra_specs, Path(folder))
 
 
-_NO_INPUT_PARAMETER = "the input of its service calls does not come from its parameters"
+_NO_INPUT_PARAMETER = "no parameter of the function supplies the input of its service calls"
 
 
 class _FunctionAssessment:
@@ -183,7 +183,9 @@ class _FunctionAssessment:
         judged_trials = [trial for trial in input_trials if not trial.problem]
         result.unjudged_inputs = Counter(trial.problem for trial in input_trials if trial.problem)
         if inputs and not input_trials:
-            result.problem = "the time budget ended before its inputs were synthesised; increase it"
+            result.problem = (
+                "the time budget ended before an input was synthesised. Increase the time budget"
+            )
         elif input_trials and not judged_trials:
             result.problem = input_trials[0].problem
         else:

@@ -176,7 +176,7 @@ class Trials:
         trial.got_input_unchanged |= digest_of(content) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
             return {
-                "error": {"code": "UNIMPLEMENTED", "message": f"ciguard has no answers for {name}"}
+                "error": {"code": "UNIMPLEMENTED", "message": f"ciguard does not answer {name}"}
             }
         try:
             answer = self._engines.answer(operation, content)

@@ -75,7 +75,7 @@ class ConditionVerdict:
     """True if the answers come from the real service, live or recorded."""
     measured: BranchCounts | None = None
     """Counts of inputs; None for sentiment."""
-    shares: Shares | None = None
+    true_shares: Shares | None = None
     """Shares of positive and negative texts that make it true; None unless it tests a sentiment."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
@@ -88,15 +88,15 @@ class ConditionVerdict:
     @property
     def claim(self) -> str:
         """Summary for the report."""
-        if self.shares is not None:
-            positive, negative = self.shares
+        if self.true_shares is not None:
+            positive, negative = self.true_shares
             return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
         if self.measured is None:
             return "not measured"
         dead = ", so the code behind it is dead" if self.is_dead else ""
         return (
-            f"true for {self.measured.correct} of {self.measured.expected} inputs made for it"
-            f"{dead}; precision {self.measured.precision:.0%}"
+            f"true for {self.measured.correct} of {self.measured.expected} inputs that should make "
+            f"it true{dead}; precision {self.measured.precision:.0%}"
         )
 
     @property
@@ -283,7 +283,7 @@ class ConditionJudge:
             engine.name,
             engine.is_simulated,
             engine.name in SERVICE_ENGINES,
-            shares=by_sentiment,
+            true_shares=by_sentiment,
             is_failure=is_failure,
             missed_inputs=tuple(
                 trial.input

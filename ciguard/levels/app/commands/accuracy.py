@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     type=click.Choice(["openverse", "wikimedia"]),
     help="Search for up to 50 openly licensed images of each label that --images lacks.",
 )
-@click.option("--search-url", metavar="URL", help="Address of a compatible search API.")
+@click.option("--search-url", metavar="URL", help="URL of another search API of the same kind.")
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     "--habits",
     "confusion_matrix",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="TOML file with the confusion matrix of simulated answers.",
+    help="TOML file with a confusion matrix, which decides how often simulated answers are wrong.",
 )
 @click.option(
     "--relations",
@@ -69,46 +69,51 @@ if TYPE_CHECKING:
     type=click.Choice(["local", "real"]),
     default="local",
     show_default=True,
-    help="Source of answers: local engines, or the service itself.",
+    help="Source of the answers: local engines, or the real service.",
 )
 @click.option(
     "--replay",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Recording that answers instead of an engine.",
+    help="Recording of a service's answers to use instead of an engine, written by --record.",
 )
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File in which to record answers, for --replay.",
+    help="File to which all answers are written; --replay reads this file.",
 )
 @click.option(
     "--faults",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="TOML file of faults; functions are tested again with injected faults.",
+    help="TOML file with faults to inject. Each function is tested without faults, then with them.",
 )
 @click.option(
     "--inputs",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Maximum number of inputs of one function.",
+    help="Maximum number of inputs for each function.",
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     default=0.75,
     show_default=True,
-    help="Minimum share of a sub-condition's inputs that have to make it true.",
+    help="Minimum share of the inputs made for a sub-condition that have to make it true, from 0 "
+    "to 1.",
 )
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of inputs and simulated answers."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Random seed of inputs and simulated answers.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1.0),
     default=120.0,
     show_default=True,
-    help="Time budget of each function, in seconds.",
+    help="Time budget for each function, in seconds.",
 )
 @click.option(
     "--patches",
@@ -118,7 +123,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for an HTML page with the failing inputs.",
+    help="HTML file to write, which shows the failing inputs.",
 )
 @click.option(
     "--github", is_flag=True, help="Print in the format of a GitHub Actions log, with annotations."
@@ -177,7 +182,7 @@ def accuracy(  # noqa: PLR0913 - one parameter for each option
     if service == "real":
         _check_real_service(replay, faults)
     if search is None and (search_url or cache):
-        msg = "--search-url and --cache have no effect without --search. Add --search."
+        msg = "--search-url and --cache have no effect without --search. Add --search openverse."
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
     process_environment = ProcessEnvironment(is_confined=not unconfined)
@@ -246,8 +251,11 @@ def _check_real_service(replay: Path | None, faults: Path | None) -> None:
         ConfigurationError: if an option does.
     """
     if replay is not None:
-        msg = f"--replay {replay} and --service real: use only one of them."
+        msg = f"--replay {replay} contradicts --service real. Remove one of the two options."
         raise ConfigurationError(msg)
     if faults is not None:
-        msg = f"--faults {faults} and --service real: faults need a local engine or a recording."
+        msg = (
+            f"--faults {faults} cannot be combined with --service real: ciguard cannot inject "
+            "faults into the real service. Remove --service, or use --replay."
+        )
         raise ConfigurationError(msg)

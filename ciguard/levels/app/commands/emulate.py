@@ -25,7 +25,8 @@ _PORT = click.IntRange(0, 65535)
 @click.option(
     "--python",
     default=sys.executable,
-    help="Interpreter that has Google's clients, for gRPC. [default: ciguard's own]",
+    help="Path of a Python interpreter with Google's client libraries, which gRPC needs. [default: "
+    "the Python that runs ciguard]",
 )
 @click.option(
     "--images",
@@ -39,12 +40,21 @@ _PORT = click.IntRange(0, 65535)
     "--habits",
     "confusion_matrix",
     type=_FILE,
-    help="TOML file with the confusion matrix of simulated answers; needs --images.",
+    help="TOML file with a confusion matrix, which decides how often simulated answers are wrong. "
+    "Requires --images.",
 )
-@click.option("--replay", type=_FILE, help="Recording that answers instead of an engine.")
-@click.option("--record", type=_FILE, help="File in which to record answers, for --replay.")
-@click.option("--faults", type=_FILE, help="TOML file of faults to inject.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of simulated answers.")
+@click.option(
+    "--replay",
+    type=_FILE,
+    help="Recording of a service's answers to use instead of an engine, written by --record.",
+)
+@click.option(
+    "--record", type=_FILE, help="File to which all answers are written; --replay reads this file."
+)
+@click.option("--faults", type=_FILE, help="TOML file with faults to inject.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Random seed of simulated answers."
+)
 def emulate(  # noqa: PLR0913 - one parameter for each option
     *,
     host: str,
@@ -76,10 +86,10 @@ def emulate(  # noqa: PLR0913 - one parameter for each option
     from ciguard.levels.app.reports.emulation import RequestLog, emulation_lines
 
     if replay is not None and record is not None:
-        msg = f"--replay {replay} and --record {record}: use only one of them."
+        msg = f"--replay {replay} contradicts --record {record}. Remove one of the two options."
         raise ConfigurationError(msg)
     if confusion_matrix is not None and images is None:
-        msg = f"--habits {confusion_matrix}: has no effect without --images. Add --images."
+        msg = f"--habits {confusion_matrix} has no effect without --images. Add --images FOLDER."
         raise ConfigurationError(msg)
     log = RequestLog()
 

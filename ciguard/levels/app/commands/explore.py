@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=1.0),
     default=60.0,
     show_default=True,
-    help="Time budget of each function, in seconds.",
+    help="Time budget for each function, in seconds.",
 )
 @click.option(
     "--github", is_flag=True, help="Print in the format of a GitHub Actions log, with annotations."

@@ -27,7 +27,8 @@ function_option = click.option(
 python_option = click.option(
     "--python",
     default=sys.executable,
-    help="Interpreter with the packages that the application imports. [default: ciguard's own]",
+    help="Path of a Python interpreter with the packages that the application imports. [default: "
+    "the Python that runs ciguard]",
 )
 unconfined_option = click.option(
     "--unconfined",
@@ -55,7 +56,7 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
         wanted = " or ".join(globs)
         msg = (
             f"{path}: no function that matches {wanted} calls a service. "
-            f"List all functions with `ciguard app services {path}`."
+            f"`ciguard app services {path}` lists all functions that do."
         )
         raise ConfigurationError(msg)
     return application, functions

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File with the labels that services can return: one per line, or last in CSV lines.",
+    help="File with the labels that services can return: one label per line, or a CSV file whose "
+    "last column is the label.",
 )
 @click.option(
     "--patches",

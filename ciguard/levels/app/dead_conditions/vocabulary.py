@@ -66,12 +66,15 @@ def read_vocabulary(file: Path) -> Vocabulary:
             )
             labels = frozenset(row[-1].strip() for row in rows if row and row[-1].strip())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        msg = f"{file}: cannot be read as a list of labels: {error}"
+        msg = (
+            f"{file} cannot be read as a list of labels: {error}. Name a UTF-8 text file with one "
+            "label per line, or a CSV file."
+        )
         raise ConfigurationError(msg) from error
     if not labels:
         msg = (
-            f"{file}: contains no label. Write one on each line, or in the last column of a "
-            "CSV file."
+            f"{file} contains no label. Write one label on each line, or use a CSV file whose last "
+            "column is the label."
         )
         raise ConfigurationError(msg)
     return Vocabulary(labels)

@@ -48,13 +48,13 @@ def read_body(headers: Message, stream: BufferedIOBase, *, is_needed: bool) -> b
     else:
         length = lengths[0] if len(lengths) == 1 else ""
         if _LENGTH.fullmatch(length) is None:
-            msg = "Content-Length is missing or invalid, and the body is not chunked."
+            msg = "Content-Length is missing or invalid. Send a valid length, or a chunked body."
             raise invalid(msg)
         parts = _read_parts(stream, int(length))
     is_plain = headers.get("Content-Encoding", "identity").lower() in {"", "identity"}
     body = _join_parts(parts)
     if not is_plain:
-        msg = "Content-Encoding: compressed bodies are not supported."
+        msg = "Content-Encoding: compressed bodies are not supported. Send the body uncompressed."
         raise invalid(msg)
     return body
 
@@ -88,7 +88,7 @@ def _read_parts(stream: BufferedIOBase, length: int) -> Iterator[bytes]:
 def _read_chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str]) -> Iterator[bytes]:
     """Yield the content of a chunked body in parts."""
     if lengths or [coding.strip().lower() for coding in codings] != ["chunked"]:
-        msg = "Transfer-Encoding: has to be chunked, without a Content-Length."
+        msg = "Transfer-Encoding has to be `chunked`, and the header Content-Length absent."
         raise invalid(msg)
     for _ in range(_MAX_CHUNKS):
         size = _SIZE.fullmatch(stream.readline(_MAX_LINE_LENGTH))
@@ -101,9 +101,9 @@ def _read_chunks(stream: BufferedIOBase, codings: list[str], lengths: list[str])
             return
         yield from _read_parts(stream, length)
         if stream.read(2) != b"\r\n":
-            msg = "Transfer-Encoding: a chunk is longer than its size."
+            msg = "Transfer-Encoding: a chunk is longer than the size before it."
             raise invalid(msg)
-    msg = f"Transfer-Encoding: more than {_MAX_CHUNKS} chunks."
+    msg = f"Transfer-Encoding: the body has more than {_MAX_CHUNKS} chunks."
     raise invalid(msg)
 
 
@@ -112,5 +112,5 @@ def _read_trailers(stream: BufferedIOBase) -> None:
     for _ in range(_MAX_TRAILERS):
         if stream.readline(_MAX_LINE_LENGTH) in {b"\r\n", b""}:
             return
-    msg = "Transfer-Encoding: too many trailers."
+    msg = f"Transfer-Encoding: the body has more than {_MAX_TRAILERS} trailers."
     raise invalid(msg)

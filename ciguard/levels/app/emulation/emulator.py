@@ -48,7 +48,7 @@ class Emulator:
         except ServiceError as error:
             reply = services.refusal(request, error)
         except UnknownOperationError as error:
-            unknown = ServiceError(Code.UNIMPLEMENTED, f"{error}: not supported here.")
+            unknown = ServiceError(Code.UNIMPLEMENTED, f"ciguard does not support {error}.")
             reply = services.refusal(request, unknown)
         return replace(reply, operations=tuple(requested))
 

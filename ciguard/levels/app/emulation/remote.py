@@ -66,7 +66,9 @@ class GrpcProcess:
             ConfigurationError: if there is no such interpreter.
         """
         if shutil.which(python) is None:
-            msg = f"--python {python}: no such program. Pass a Python interpreter, 3.9 or later."
+            msg = (
+                f"--python {python}: program not found. Name an interpreter of Python 3.9 or later."
+            )
             raise ConfigurationError(msg)
         self._address = f"{host}:{port}"
         details = {
@@ -90,7 +92,10 @@ class GrpcProcess:
         """
         state = self._state(_START_TIMEOUT_S)
         if "problem" in state:
-            msg = f"{self._address}: {state['problem']}. Choose another --host or --grpc-port."
+            msg = (
+                f"cannot listen on {self._address}: {state['problem']}. "
+                "Choose another --host or --grpc-port."
+            )
             raise ConfigurationError(msg)
         if "missing" in state:
             return GrpcUnavailable(state["missing"])

@@ -81,7 +81,7 @@ class RestServer(ThreadingHTTPServer):
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
-            msg = f"{host}:{port}: cannot listen here: {error}. Choose another --host or --port."
+            msg = f"cannot listen on {host}:{port}: {error}. Choose another --host or --port."
             raise ConfigurationError(msg) from error
 
     @property
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             return emulator.reply(request)
         except Exception as error:  # noqa: BLE001 - a defect of ciguard, which the command raises
             self._listener.defects.append(error)
-            message = f"Defect of ciguard: {type(error).__name__}"
+            message = f"Internal error of ciguard: {type(error).__name__}"
             return emulator.refusal(request, ServiceError(Code.INTERNAL, message))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

@@ -111,7 +111,7 @@ def explore(
         WorkerStartError: if the interpreter does not start.
     """
     if shutil.which(python) is None:
-        msg = f"--python {python}: no such program. Give an interpreter of Python 3.9 or later."
+        msg = f"--python {python}: program not found. Name an interpreter of Python 3.9 or later."
         raise ConfigurationError(msg)
     routines = routines_of(application)
     with (

@@ -65,5 +65,5 @@ def _reported_files(python: str, variables: tuple[tuple[str, str], ...]) -> tupl
     try:
         return inspect(program, variables=dict(variables)).readable
     except ProvisioningError as error:
-        msg = f"{python}: the interpreter does not start: {error}"
+        msg = f"the interpreter {python} does not start: {error}"
         raise WorkerStartError(msg) from error

@@ -146,7 +146,10 @@ class _Explorer:
         self._outgoing.flush()
 
     def _reply(self, operation: str, content: bytes) -> Json:
-        """Return the stub response to a request; without prepared ones, ciguard chooses it now."""
+        """Return the prepared stub response to a request.
+
+        If no stub responses were prepared, ask ciguard for a response.
+        """
         self._requested.append(operation)
         if self._answers is not None:
             return self._answers.get(operation, {"answer": {}})
@@ -197,14 +200,17 @@ class _Explorer:
             raised = self._error_record(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
-                problem = f"its decorators make it an object of {kind}: {self._error_text(error)}"
+                problem = (
+                    f"its decorators replace it by an object of {kind}, and calling this object "
+                    f"fails: {self._error_text(error)}"
+                )
                 return {"problem": problem}
         return {"seen": self._probes.outcomes, "asked": self._requested, "raised": raised}
 
     def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
         """Return a callable, its positional arguments and its keyword arguments."""
         forms = request["arguments"]
-        stored.forget()
+        stored.remove_all()
         self._guessed_types = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
         function = self._find_function(request)
@@ -215,13 +221,14 @@ class _Explorer:
         }
         for form in forms.values():
             if "request" in form:
-                function = self._with_request(function, form["request"])
+                function = self._with_web_request(function, form["request"])
             if "argv" in form:
                 sys.argv.append(form["argv"])
         if EVENT in arguments:
             self._guessed_types |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
-        # If a request is among the arguments, all of them are passed by keyword.
+        # `_with_web_request` has bound web requests to the function, so that they are not in
+        # `arguments`. If one of the positional arguments is bound, pass all others by keyword.
         positional = request["positional"] if arguments.keys() >= set(request["positional"]) else []
         return function, [arguments.pop(name) for name in positional], arguments
 
@@ -251,7 +258,7 @@ class _Explorer:
             msg = f"cannot be created: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
 
-    def _with_request(self, function: Any, request: Json) -> Any:
+    def _with_web_request(self, function: Any, request: Json) -> Any:
         """Return a function that calls a view inside a Flask request with these parts."""
         parts = {
             part: {name: self._make_argument(form) for name, form in fields.items()}

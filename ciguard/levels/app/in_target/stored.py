@@ -17,6 +17,6 @@ def stored(key: str, content: bytes) -> str:
     return key
 
 
-def forget() -> None:
+def remove_all() -> None:
     """Remove all objects."""
     OBJECTS.clear()

@@ -50,7 +50,7 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
             rows = csv.DictReader(lines)
             if not {"file", "licence"} <= set(rows.fieldnames or ()):
                 msg = (
-                    f"{file}: columns file and licence are missing. "
+                    f"{file} lacks the column `file` or `licence`. "
                     "The first line has to be `file,licence,url`."
                 )
                 raise ConfigurationError(msg)
@@ -59,7 +59,7 @@ def read_sources(folder: Path) -> dict[str, FileCredit]:
                 for row in rows
             }
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        msg = f"{file}: cannot be read as CSV: {error}"
+        msg = f"{file} cannot be read as a CSV file: {error}"
         raise ConfigurationError(msg) from error
 
 

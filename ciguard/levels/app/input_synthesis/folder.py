@@ -43,7 +43,10 @@ class LabelledFolder(InputMaker):
 
     def __post_init__(self) -> None:
         if not self.root.is_dir():
-            msg = f"{self.root}: no such folder. Create it, with one subfolder of files per label."
+            msg = (
+                f"{self.root}: folder not found. "
+                "Create the folder, with one subfolder of files per label."
+            )
             raise ConfigurationError(msg)
         files_by_label: dict[str, list[Path]] = {}
         for folder in sorted(self.root.iterdir()):
@@ -53,8 +56,8 @@ class LabelledFolder(InputMaker):
                 )
         if not any(files_by_label.values()):
             msg = (
-                f"{self.root}: contains no subfolder with an image or text. "
-                "Put .png, .jpg or .txt files into a subfolder that is named like their label."
+                f"{self.root} contains no subfolder with an image or text. "
+                "Put .png, .jpg or .txt files into a subfolder with the name of their label."
             )
             raise ConfigurationError(msg)
         object.__setattr__(self, "_files_by_label", files_by_label)

@@ -65,7 +65,10 @@ class ImageCache:
         """
         self.root.mkdir(parents=True, exist_ok=True)
         if not is_rewritable(self.root):
-            msg = f"{self.root / NAME}: not written by ciguard. Choose another folder with --cache."
+            msg = (
+                f"{self.root / NAME} was not written by ciguard, and will not be changed. "
+                "Choose another folder with --cache."
+            )
             raise ConfigurationError(msg)
         return FileLock(self.root / ".lock")
 

@@ -78,7 +78,7 @@ class SearchedImages:
                 if not cache.images_of(wanted.key):
                     return ()
         except OSError as error:
-            msg = f"{self.folder}: cannot be written: {error}. Choose another folder with --cache."
+            msg = f"{self.folder} cannot be written: {error}. Choose another folder with --cache."
             raise ConfigurationError(msg) from error
         return LabelledFolder(self.folder).inputs(wanted, min(count, _MAX_IMAGES), seed=seed)
 
@@ -97,7 +97,7 @@ class SearchedImages:
             cache.record_search(label, endpoint, count)
         except FetchError as error:
             self._has_failed = True
-            _log.warning("no more images are searched for: %s", visible(str(error)))
+            _log.warning("the search for images stopped: %s", visible(str(error)))
 
     def _fetch_images(
         self, results: Iterator[ImageSearchResult], max_attempts: int
@@ -113,7 +113,9 @@ class SearchedImages:
                 continue
             image = photograph(content)
             if image is None:
-                _log.info("skipped a search result: %s: not a usable image", visible(result.image))
+                _log.info(
+                    "skipped a search result: %s is not a usable image", visible(result.image)
+                )
                 continue
             credit = (result.licence, result.page, result.creator)
             yield image, FileCredit(*(visible(text, limit=_MAX_TEXT_LENGTH) for text in credit))

@@ -118,7 +118,10 @@ def inverse_of(sources: InputSources) -> InverseChain:
 
 def _image_search(search: ImageSearch, folder: Path) -> Inverse:
     if not has_pillow():
-        msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
+        msg = (
+            "--search needs Pillow, which is not installed. "
+            "Install Pillow with `pip install 'ciguard[apps]'`."
+        )
         raise ConfigurationError(msg)
     from ciguard.levels.app.input_synthesis.image_search import SearchedImages
 

@@ -179,7 +179,7 @@ def search_of(name: str, url: str | None = None) -> ImageSearch:
     if url is None:
         return engine()
     if not _is_address(url):
-        msg = f"--search-url {url}: not the URL of a search API. Write https://HOST/PATH."
+        msg = f"--search-url {url} is not the URL of a search API. Write https://HOST/PATH."
         raise ConfigurationError(msg)
     return engine(url)
 
@@ -209,10 +209,12 @@ def _request(web: Web, endpoint: str, parameters: dict[str, object]) -> dict[str
         msg = f"{endpoint}: the response is not JSON: {error}"
         raise FetchError(msg) from error
     problem = (
-        _record(answer, "error") if isinstance(answer, dict) else {"info": "not a JSON object"}
+        _record(answer, "error")
+        if isinstance(answer, dict)
+        else {"info": "the response is not a JSON object"}
     )
     if problem:
-        msg = f"{endpoint}: {_text(problem, 'info') or 'refused'}"
+        msg = f"{endpoint}: {_text(problem, 'info') or 'the server refused the request'}"
         raise FetchError(msg)
     return dict(answer)
 

@@ -60,7 +60,7 @@ def read_texts(file: Path) -> SentimentTexts:
     try:
         content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: cannot be read as texts: {error}"
+        msg = f"{file} cannot be read as a UTF-8 CSV file: {error}"
         raise ConfigurationError(msg) from error
     return SentimentTexts(_texts(content, str(file)), str(file))
 
@@ -72,20 +72,24 @@ def _texts(content: str, file: str) -> dict[Sentiment, tuple[str, ...]]:
         missing = [column for column in _COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
             msg = (
-                f"{file}: column {missing[0]} is missing. The first line has to be `feeling,text`."
+                f"{file} lacks the column `{missing[0]}`. The first line has to be `feeling,text`."
             )
             raise ConfigurationError(msg)
         for row in rows:
             feeling, text = (row[column] or "" for column in _COLUMNS)
             if feeling not in set(Sentiment) or not text.strip():
-                problem = "an empty text" if feeling in set(Sentiment) else f"feeling = {feeling!r}"
+                problem = (
+                    "the text is empty"
+                    if feeling in set(Sentiment)
+                    else f"{feeling!r} is not a known feeling"
+                )
                 msg = (
-                    f"{file}:{rows.line_num}: {problem}. Write a sentiment "
+                    f"{file}:{rows.line_num}: {problem}. Write a feeling "
                     f"({', '.join(Sentiment)}) and a text on each line."
                 )
                 raise ConfigurationError(msg)
             texts_by_feeling[Sentiment(feeling)].append(text)
     except csv.Error as error:
-        msg = f"{file}: cannot be read as CSV: {error}"
+        msg = f"{file} cannot be read as a CSV file: {error}"
         raise ConfigurationError(msg) from error
     return {feeling: tuple(dict.fromkeys(texts)) for feeling, texts in texts_by_feeling.items()}

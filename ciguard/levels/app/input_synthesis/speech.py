@@ -83,7 +83,7 @@ class SpokenText(InputMaker):
         """Reason why no text can be spoken here; empty if a synthesiser is installed."""
         if _installed_speaker():
             return ""
-        return "No speech synthesiser is installed: install flite or espeak-ng."
+        return "No speech synthesiser is installed. Install flite or espeak-ng."
 
     def serves(self, wanted: InputSpec) -> bool:
         """Return whether a synthesiser is installed, and an English voice can speak the text."""

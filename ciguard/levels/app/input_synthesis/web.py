@@ -210,11 +210,11 @@ def _body(response: http.client.HTTPResponse, max_bytes: int) -> bytes:
         body += chunk
         if len(body) > max_bytes or time.monotonic() > deadline:
             msg = (
-                f"{response.url}: more than {max_bytes} bytes, "
-                f"or slower than {_CONTENT_TIMEOUT_S:.0f} s"
+                f"{response.url}: the response is larger than {max_bytes} bytes, "
+                f"or took longer than {_CONTENT_TIMEOUT_S:.0f} s"
             )
             raise FetchError(msg)
     if response.length:
-        msg = f"{response.url}: the last {response.length} bytes are missing"
+        msg = f"{response.url}: the response is incomplete: {response.length} bytes are missing"
         raise FetchError(msg)
     return bytes(body)

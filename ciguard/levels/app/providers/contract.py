@@ -229,6 +229,6 @@ class Provider:
         """
         spec = find_spec(self.hook)
         if spec is None or spec.origin is None:
-            msg = f"provider {self.name}: hook = {self.hook!r}: no such module is installed"
+            msg = f"provider {self.name}: hook = {self.hook!r} names a module that is not installed"
             raise ModuleNotFoundError(msg)
         return Path(spec.origin)

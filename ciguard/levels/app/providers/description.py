@@ -176,7 +176,7 @@ def read_provider(file: Path) -> ProviderDescription:
     try:
         return _provider(tomllib.loads(file.read_text("utf-8")), str(file))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as the description of a provider: {error}"
+        msg = f"{file} cannot be read as a provider's description in TOML: {error}"
         raise ConfigurationError(msg) from error
 
 
@@ -252,14 +252,21 @@ class _DescriptionReader:
     file: str
 
     def invalid_value(self, key: str, value: object, wanted: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.file}: {key} = {value!r}: has to be {wanted}.")
+        problem = (
+            f"{key} is missing. Set it to {wanted}"
+            if value is None
+            else f"{key} has to be {wanted}, not {value!r}"
+        )
+        return ConfigurationError(f"{self.file}: {problem}.")
+
+    def unknown_key(self, key: str, known: set[str]) -> ConfigurationError:
+        return ConfigurationError(
+            f"{self.file}: the key {key} is unknown. Known keys: {', '.join(sorted(known))}."
+        )
 
     def refuse_unknown_keys(self, raw: Mapping[str, object], known: set[str], where: str) -> None:
         for key in raw.keys() - known:
-            name = f"{where}.{key}" if where else key
-            raise self.invalid_value(
-                name, raw[key], f"removed. Known keys: {', '.join(sorted(known))}"
-            )
+            raise self.unknown_key(f"{where}.{key}" if where else key, known)
 
     def text(
         self, raw: Mapping[str, object], key: str, where: str = "", default: str | None = None
@@ -290,7 +297,7 @@ class _DescriptionReader:
                 return float(lower), float(upper)
             case value:
                 key = f"{where}.{key}"
-                raise self.invalid_value(key, value, "two numbers, the smaller first")
+                raise self.invalid_value(key, value, "a list of two numbers, the smaller first")
 
     def argument(self, raw: Mapping[str, object], key: str, where: str) -> tuple[str, int] | None:
         match raw.get(key):
@@ -300,7 +307,7 @@ class _DescriptionReader:
                 return name, at
             case value:
                 key = f"{where}.{key}"
-                wanted = "a table with the `name` of an argument, and its position `at`, from 0 on"
+                wanted = "a table of an argument's name and position, {name = 'image', at = 0}"
                 raise self.invalid_value(key, value, wanted)
 
     def tables(self, raw: Mapping[str, object], key: str, where: str) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def face_messages_of(operation: Operation) -> FaceMessages:
     """
     faces = PROVIDERS.get(operation.provider).faces
     if faces is None:
-        msg = f"{operation.title}: the provider has no writer of answers with faces"
+        msg = f"provider {operation.provider} has no face writer, which {operation.title} needs"
         raise LookupError(msg)
     return faces
 
@@ -99,7 +99,7 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
     """
     speech = PROVIDERS.get(operation.provider).speech
     if speech is None:
-        msg = f"{operation.title}: the provider has no writer of answers with transcripts"
+        msg = f"provider {operation.provider} has no speech writer, which {operation.title} needs"
         raise LookupError(msg)
     return speech
 

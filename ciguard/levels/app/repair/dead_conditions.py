@@ -67,33 +67,32 @@ def _repair_suggestion(source: Source, dead: DeadCondition) -> Suggestion | None
             patch = compare_bare_text(source, dead.branch, dead.text)
             sentence = (
                 f"In line {dead.branch.line} the sub-condition {text} is not compared with "
-                f"anything, so it is always {truth_of(dead.text)}. It may be meant as a comparison "
-                "like the others."
+                f"anything, so it is always {truth_of(dead.text)}. Perhaps a comparison is missing."
             )
         case DeadConditionCause.OUT_OF_RANGE if first and isinstance(literal, int | float):
             patch = replace_number(source, dead.place, literal, first)
             sentence = (
                 f"Line {line} compares a score with {literal}, which no score can reach. "
-                f"{first} may be meant."
+                f"Perhaps {first} is meant."
             )
         case DeadConditionCause.WRONG_CASE if isinstance(literal, str):
             text_in_case = ast.literal_eval(first)
             patch = replace_label(source, dead.place, literal, text_in_case)
             sentence = (
                 f"Line {line} compares {quoted(literal)} with a text that was converted to another "
-                f"case. {quoted(text_in_case)} may be meant."
+                f"case. Perhaps {quoted(text_in_case)} is meant."
             )
         case DeadConditionCause.ENUMERATION:
             patch = compare_member_name(source, dead.place)
             sentence = (
                 f"Line {line} compares a text with a member of an enumeration: {text}. "
-                "The name of the member may be meant."
+                "Perhaps the name of the member is meant."
             )
         case DeadConditionCause.UNKNOWN_LABEL if first and isinstance(literal, str):
             patch = replace_label(source, dead.place, literal, first)
             sentence = (
                 f"Line {line} checks {quoted(literal)}, which does not match any label of the "
-                f"service. The service has {enumeration(dead.proposals, 'or')}."
+                f"service. Perhaps {enumeration(dead.proposals, 'or')} is meant."
             )
         case (
             DeadConditionCause.OUT_OF_RANGE

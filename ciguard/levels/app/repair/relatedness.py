@@ -172,13 +172,13 @@ def read_taxonomy(file: Path) -> Taxonomy:
         edges = list(_edges(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         msg = (
-            f"{file}: cannot be read as relations of labels: {error}. Give a text file in UTF-8 "
+            f"{file} cannot be read as a list of related labels: {error}. Name a UTF-8 text file "
             "with a label, a tab and the parent label on each line."
         )
         raise ConfigurationError(msg) from error
     if not edges:
         msg = (
-            f"{file}: contains no relation. Write a label, a tab and the parent label on each line."
+            f"{file} contains no relation. Write a label, a tab and the parent label on each line."
         )
         raise ConfigurationError(msg)
     return Taxonomy(edges)

@@ -39,7 +39,7 @@ def suggest_labels(extension: Extension, line: int, patch: str | None) -> Sugges
     before, after = extension.before, extension.after
     sentence = (
         f"If line {line} also checked {enumeration(extension.added, 'and')}, the recall on the "
-        f"{before.expected} inputs made for it would be {_recall(after)} instead of "
+        f"{before.expected} inputs made for this condition would be {_recall(after)} instead of "
         f"{_recall(before)}, and the precision {_precision(after)}"
     )
     if before.taken and _precision(before) != _precision(after):
@@ -51,8 +51,8 @@ def suggest_labels(extension: Extension, line: int, patch: str | None) -> Sugges
 def _held_out_sentence(change: Change) -> str:
     before, after = change
     sentence = (
-        f"On the {before.expected} of them to which the labels were not fitted, the recall would "
-        f"be {_recall(after)} instead of {_recall(before)}"
+        f"On the {before.expected} inputs that were not used to choose the labels, the recall "
+        f"would be {_recall(after)} instead of {_recall(before)}"
     )
     if not after.taken:
         return f"{sentence}."
@@ -76,7 +76,7 @@ def suggest_threshold(
     )
     if threshold.held_out:
         held_out = _sentiment_shares(*threshold.held_out)
-        sentence += f" Of held-out texts, to which the threshold was not fitted, {held_out}."
+        sentence += f" Of the texts that were not used to fit the threshold, {held_out}."
     return Suggestion(sentence, patch or "")
 
 

@@ -62,7 +62,7 @@ def untested_notes(assessment: Assessment) -> Iterator[str]:
         yield f"{counted(count, 'input')} not judged: {problem}"
     for wanted in assessment.missing:
         problem = f"no inputs for {_spec_text(wanted)}"
-        yield f"{problem}: add a folder of files to --images, or search for images with --search"
+        yield f"{problem}; add a subfolder of files to --images, or search for images with --search"
 
 
 def severity_of(verdict: ConditionVerdict) -> str:
@@ -80,7 +80,9 @@ def _verdict_lines(verdict: ConditionVerdict) -> Iterator[str]:
         return
     if not verdict.is_of_service:
         source = "simulated" if verdict.is_simulated else "from a local engine"
-        yield _line(f"    answers were {source} ({verdict.engine}): check with --service real")
+        yield _line(
+            f"    the answers were {source} ({verdict.engine}); check them with --service real"
+        )
     if verdict.recognised:
         labels = ", ".join(repr(label) for label in verdict.recognised)
         yield _line(f"    recognised in the missed inputs: {labels}")

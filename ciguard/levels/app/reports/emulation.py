@@ -30,15 +30,15 @@ def emulation_lines(running: Emulation) -> Iterator[str]:
         yield visible(f"gRPC {host}:{running.grpc.port} ({'; '.join(supported)})")
     else:
         reason = f"gRPC is not available: {running.grpc.reason}."
-        hint = "Pass an interpreter that has Google's clients with --python."
+        hint = "Use --python to name an interpreter with Google's client libraries."
         yield visible(f"{reason} {hint}", limit=_MAX_LINE_LENGTH)
     yield visible(
-        f"AWS: AWS_ENDPOINT_URL={running.address}, or argument endpoint_url; "
-        "any credentials and region"
+        f"AWS: set AWS_ENDPOINT_URL={running.address}, or the client's argument endpoint_url; "
+        "any credentials and region are accepted"
     )
     yield visible(
-        f"Azure: endpoint {running.address}, any key; "
-        "with tokens, pass enforce_https=False to calls"
+        f"Azure: set the client's endpoint to {running.address}, and any key; "
+        "for tokens, pass enforce_https=False to each call"
     )
     names_by_engine: dict[tuple[str, str], list[str]] = {}
     for operation, engine in running.answering().items():

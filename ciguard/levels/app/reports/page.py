@@ -58,7 +58,7 @@ def write_accuracy_page(results: Sequence[Assessment], file: Path) -> None:
     try:
         replace_file(file, page)
     except OSError as error:
-        msg = f"{file}: cannot be written: {error.strerror}. Choose another file with --report."
+        msg = f"{file} cannot be written: {error.strerror}. Choose another file with --report."
         raise ConfigurationError(msg) from error
 
 
@@ -153,7 +153,7 @@ def _missed_heading(verdict: ConditionVerdict, shown: int) -> str:
         shown: the number of shown inputs.
     """
     first = f", the first {shown} of them" if shown < len(verdict.missed_inputs) else ""
-    if verdict.shares is None:
+    if verdict.true_shares is None:
         return f"{counted(len(verdict.missed_inputs), 'input')} that do not make it true{first}"
     feelings = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed_inputs})
     return f"{counted(len(verdict.missed_inputs), f'{feelings} text')} that make it true{first}"

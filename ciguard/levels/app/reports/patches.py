@@ -34,9 +34,7 @@ def write_patches(
     try:
         yield from _write_all(application, suggestions, folder)
     except OSError as error:
-        msg = (
-            f"{folder}: cannot be written: {error.strerror}. Choose another folder with --patches."
-        )
+        msg = f"{folder} cannot be written: {error.strerror}. Choose another folder with --patches."
         raise ConfigurationError(msg) from error
 
 
@@ -53,7 +51,7 @@ def _write_all(
         combined, left_out = merge_patches(application, patches)
         _write(folder / _ALL, combined)
         conflicting = ", ".join(files[patch].name for patch in left_out)
-        note = f", except for conflicts in {conflicting}" if conflicting else ""
+        note = f" except {conflicting}, which conflict with earlier patches" if conflicting else ""
         yield f"patch: {visible(str(folder / _ALL))}: all patches{note}"
 
 

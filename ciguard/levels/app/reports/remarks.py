@@ -58,10 +58,7 @@ class AppRemarks:
             self._add(RemarkLevel.ERROR, function.file, function.line, "Does not return", message)
         for name, crash in explored.uncaught_refusals.items():
             refusal = f"{name}: {crash.refusal}"
-            message = (
-                f"an exception escapes {function.name} when the service rejects its input: "
-                f"{refusal}"
-            )
+            message = f"{function.name} does not catch the service's refusal of an input: {refusal}"
             self._add(RemarkLevel.WARNING, function.file, function.line, "Refusal", message)
 
     def add_assessment(self, assessment: Assessment) -> None:

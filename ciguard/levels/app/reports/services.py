@@ -49,7 +49,7 @@ def service_lines(
             for name, steps in call.call_inputs.inputs:
                 yield _line(f"    input {name}{_steps_text(steps)}")
             for name, steps in call.constructor_inputs.inputs:
-                yield _line(f"    input {name} of its object's constructor{_steps_text(steps)}")
+                yield _line(f"    input {name} of the object's constructor{_steps_text(steps)}")
         for branch, goals in function.branches().items():
             yield from _branch_lines(branch, goals)
     for condition in dict.fromkeys(dead_conditions):
@@ -63,7 +63,7 @@ def service_lines(
 def unreadable_file_lines(application: Application) -> Iterator[str]:
     """Yield a line for each file that could not be read, with the reason."""
     for unreadable in application.unreadable_files:
-        yield _line(f"not read: {unreadable.file}: {unreadable.reason}")
+        yield _line(f"skipped {unreadable.file}: {unreadable.reason}")
 
 
 def _operation_text(answer: Answer) -> str:
@@ -76,13 +76,12 @@ def _call_path_text(call: ServiceCallSite) -> str:
 
 
 def _branch_lines(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
-    yield _line(f"  decides {branch.file}:{branch.line}: {branch.condition}")
+    yield _line(f"  branch {branch.file}:{branch.line}: {branch.condition}")
     for condition in goals:
         part = "" if condition.goal.text == branch.condition else f"{condition.goal.text} "
         for answer, steps in condition.answers:
-            yield _line(
-                f"    {part}by {answer.operation.name}, line {answer.line}{_steps_text(steps)}"
-            )
+            place = f"{answer.operation.name}, line {answer.line}{_steps_text(steps)}"
+            yield _line(f"    {part}decided by {place}")
 
 
 def _dead_condition_lines(condition: DeadCondition) -> Iterator[str]:
@@ -131,18 +130,18 @@ def exploration_lines(explored: ExploredFunction) -> Iterator[str]:
         verdict = (
             "error"
             if crash.is_judged
-            else "not judged, as a missing file, network or key may cause it"
+            else "not judged, because a missing file, network or key may be the cause"
         )
         yield _line(f"  {crash.file}:{crash.line}: {verdict}: {crash.error}")
         yield _line(f"    when {'; '.join(crash.titles)}")
     for crash in explored.flaky_crashes:
         yield _line(
-            f"  {crash.file}:{crash.line}: not judged, as it occurred only once: {crash.error}"
+            f"  {crash.file}:{crash.line}: not judged, because it occurred only once: {crash.error}"
         )
     for name, crash in explored.uncaught_refusals.items():
         refusal = f"{name}: {crash.refusal}"
         yield _line(
-            f"  warning: an exception escapes when the service rejects its input: {refusal}"
+            f"  warning: the function does not catch the service's refusal of an input: {refusal}"
         )
     yield from _hang_lines(explored)
 

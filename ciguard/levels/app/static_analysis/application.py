@@ -157,9 +157,7 @@ def read_application(path: Path) -> Application:
         ConfigurationError: if the path does not exist or holds no Python file.
     """
     if not _exists(path):
-        msg = (
-            f"{path}: no such file or folder. Give the folder of an application, or its only file."
-        )
+        msg = f"{path}: not found. Name the folder of an application, or its only file."
         raise ConfigurationError(msg)
     path = path.resolve()
     root = import_root(path if path.is_dir() else path.parent)
@@ -177,7 +175,7 @@ def read_application(path: Path) -> Application:
         else:
             unreadable_files.append(read)
     if not modules and not unreadable_files:
-        msg = f"{path}: holds no Python file. Give the folder of a Python application."
+        msg = f"{path} contains no Python file. Name the folder of a Python application."
         raise ConfigurationError(msg)
     return Application(root, tuple(modules), tuple(unreadable_files))
 
@@ -210,7 +208,7 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     except OSError as error:
         return UnreadableFile(name, f"cannot be read: {error}")
     if _depth(tree) > _MAX_DEPTH:
-        return UnreadableFile(name, f"nested more than {_MAX_DEPTH} levels deep")
+        return UnreadableFile(name, f"the code is nested more than {_MAX_DEPTH} levels deep")
     package = name.rpartition("/")[0].replace("/", ".")
     names = imports_of(tree, package, _sibling_modules(file.parent) if package else ())
     definitions = [

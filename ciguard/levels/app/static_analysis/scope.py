@@ -64,13 +64,16 @@ class FunctionScope:
             self.local[routine.parameters()[0]] = Value(instances=frozenset({owner}))
 
     def annotated(self, annotation: ast.expr) -> Value:
-        """Return the clients and instances of classes that an annotation names."""
+        """Return the clients, and the instances of the application's classes, of an annotation.
+
+        The annotation is a type hint, which names the clients and classes.
+        """
         value = NOTHING
         for type_name in _annotated_types(annotation):
             name = self.module.names.qualified(type_name)
-            own = next(filter(self.state.is_class, (f"{self.module.name}.{name}", name)), "")
+            own_class = next(filter(self.state.is_class, (f"{self.module.name}.{name}", name)), "")
             clients = frozenset(self.state.clients_created_by(name))
-            value |= Value(clients=clients, instances=frozenset({own} if own else ()))
+            value |= Value(clients=clients, instances=frozenset({own_class} if own_class else ()))
         return value
 
     def variable(self, name: str) -> Value:

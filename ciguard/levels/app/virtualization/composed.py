@@ -65,7 +65,7 @@ class ImageAnalysisEngine:
         provider = PROVIDERS.get(operation.provider)
         analysis = provider.image_analysis
         if analysis is None:
-            msg = f"{operation.title}: not an image-analysis operation"
+            msg = f"{operation.title} is not an operation that analyses images"
             raise ValueError(msg)
         return analysis.join(
             [self.engines.answer(part, content) for part in _parts(provider, analysis)]

@@ -32,18 +32,18 @@ def read_confusion_matrix(file: Path) -> ConfusionMatrix:
     try:
         raw = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as a confusion matrix: {error}"
+        msg = f"{file} cannot be read as a confusion matrix in TOML: {error}"
         raise ConfigurationError(msg) from error
     matrix = {}
     for task, rows in raw.items():
         if task not in set(_TASKS) or not isinstance(rows, dict):
-            msg = f"{file}: {task}: not a table of a task. Use [{'], ['.join(_TASKS)}]."
+            msg = f"{file}: {task} is not the table of a task. Known: [{'], ['.join(_TASKS)}]."
             raise ConfigurationError(msg)
         for label, answers in rows.items():
             if not isinstance(answers, dict) or not all(map(_is_share, answers.values())):
                 msg = (
-                    f"{file}: {task}.{label} = {answers!r:.80}: the "
-                    "probability of each label has to be a number from 0 to 1."
+                    f"{file}: {task}.{label} = {answers!r:.80} is invalid. "
+                    "Write the probability of each label as a number from 0 to 1."
                 )
                 raise ConfigurationError(msg)
             matrix[RecognitionTask(task), label.lower()] = answers

@@ -74,11 +74,11 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
     try:
         raw = tomllib.loads(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{file}: cannot be read as faults of a service: {error}"
+        msg = f"{file} cannot be read as a list of faults to inject, in TOML: {error}"
         raise ConfigurationError(msg) from error
     tables = raw.pop("fault", None)
     if raw or not isinstance(tables, list) or not tables:
-        msg = f"{file}: invalid. Write one or more tables [[fault]], and nothing else."
+        msg = f"{file} has other keys than `fault`, or no fault. Write only tables [[fault]]."
         raise ConfigurationError(msg)
     known_operations = {operation.name for operation in answered_operations()}
     return tuple(
@@ -93,7 +93,7 @@ class _FaultReader:
     def __init__(self, file: Path, number: int, table: Json) -> None:
         self._place = f"{file}: fault {number}"
         if not isinstance(table, dict):
-            msg = f"{self._place}: is not a table. Write [[fault]] above its keys."
+            msg = f"{self._place} is not a table. Write [[fault]] above its keys."
             raise ConfigurationError(msg)
         self._table = table
 
@@ -101,7 +101,7 @@ class _FaultReader:
         """Return the fault of the table; `known_operations` has the names of all operations."""
         for key in self._table:
             if key not in _KEYS:
-                msg = f"{self._place}: {key!r:.80}: unknown key.{suggestion(key, _KEYS)}"
+                msg = f"{self._place}: the key {key!r:.80} is unknown.{suggestion(key, _KEYS)}"
                 raise ConfigurationError(msg)
         fault = Fault(
             operations=self._operations(known_operations),
@@ -110,31 +110,32 @@ class _FaultReader:
             error=self._member("error", Code),
             message=self._value("message", "", lambda value: isinstance(value, str), "a text"),
             seconds=self._seconds(),
-            times=self._value("times", 0, _is_count, "an integer from 0 on; 0 for all requests"),
+            times=self._value("times", 0, _is_count, "an integer of 0 or more (0: all requests)"),
         )
         if fault.answer is None and fault.error is None and "seconds" not in self._table:
-            msg = f"{self._place}: has no effect. Add answer, error or seconds."
+            msg = f"{self._place} has no effect. Add the key `answer`, `error` or `seconds`."
             raise ConfigurationError(msg)
         if fault.answer is not None and fault.error is not None:
-            msg = f"{self._place}: has both answer and error. Split it into two faults."
+            msg = f"{self._place} has both `answer` and `error`. Write two faults instead."
             raise ConfigurationError(msg)
         if fault.message and fault.error is None:
-            raise self._wrong(key="message", wanted="used together with error, or omitted")
+            msg = f"{self._place}: `message` has no effect without `error`. Add `error`."
+            raise ConfigurationError(msg)
         return fault
 
     def _wrong(self, *, key: str, wanted: str) -> ConfigurationError:
         value = self._table.get(key)
-        return ConfigurationError(f"{self._place}: {key} = {value!r:.80}: has to be {wanted}.")
+        return ConfigurationError(f"{self._place}: {key} has to be {wanted}, not {value!r:.80}.")
 
     def _operations(self, known_operations: set[str]) -> frozenset[str]:
         operations = self._table.get("operations")
         if operations is None:
             return frozenset()
         if not isinstance(operations, list) or not operations:
-            raise self._wrong(key="operations", wanted="a list of names, or omitted for all")
+            raise self._wrong(key="operations", wanted="a list of operations' names")
         for name in operations:
             if not isinstance(name, str) or name not in known_operations:
-                msg = f"{self._place}: operations: {name!r:.80}: unknown operation."
+                msg = f"{self._place}: operations: {name!r:.80} is not a known operation."
                 raise ConfigurationError(msg + suggestion(str(name), known_operations))
         return frozenset(operations)
 
@@ -147,7 +148,7 @@ class _FaultReader:
         return value
 
     def _member(self, key: str, kind: type[_Member]) -> _Member | None:
-        """Return the member of an enumeration that a key names; None if the key is missing."""
+        """Return the enumeration member that is the value of a key; None if the key is missing."""
         value = self._table.get(key)
         if value is None:
             return None
@@ -162,7 +163,7 @@ class _FaultReader:
             value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2
         )
         if not (_is_number(minimum) and _is_number(maximum) and 0 <= minimum <= maximum <= _MAX_S):
-            wanted = f"a number from 0 to {_MAX_S:g}, or a range of two, the smaller first"
+            wanted = f"a number from 0 to {_MAX_S:g}, or a list of two, the smaller first"
             raise self._wrong(key="seconds", wanted=wanted)
         return float(minimum), float(maximum)
 

@@ -35,8 +35,9 @@ class NotRecordedError(CiguardError):
             digest: digest of the request's content.
         """
         super().__init__(
-            f"{file}: no answer of {operation.title} is recorded for content {digest}. The input "
-            "or the request has changed. Record it again, with access to the service."
+            f"{file}: no answer of {operation.title} is recorded for the content with digest "
+            f"{digest}. The input or the request has changed. Record the answers of the service "
+            "again."
         )
         self.operation = operation
         self.digest = digest
@@ -88,8 +89,9 @@ class ReplayEngine:
         if not _are_results(operation, outcome):
             results = ".".join(operation.results_path) or "results"
             msg = (
-                f"{self.file}: the answer of {operation.title} for content {key[2]} has invalid "
-                f"{results}. Delete the line, or record it again."
+                f"{self.file}: the recorded answer of {operation.title} for the content with "
+                f"digest {key[2]} has invalid {results}. "
+                "Delete the line, or record the answer again."
             )
             raise ConfigurationError(msg)
         return json.loads(json.dumps(outcome))
@@ -166,7 +168,7 @@ class RecordingEngine(EngineWrapper):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             append_line(self.file, line)
         except OSError as error:
-            msg = f"{self.file}: cannot be written: {error.strerror}. Choose another file."
+            msg = f"{self.file} cannot be written: {error.strerror}. Choose another file."
             raise ConfigurationError(msg) from error
         self._lines[record.key] = line
 

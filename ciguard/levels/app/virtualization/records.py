@@ -100,9 +100,9 @@ def _record(encoded: Json) -> AnswerRecord:
             key = (provider, operation, digest)
             return AnswerRecord(key, engine, is_simulated, _outcome(rest))
         case {"schema": int(schema)} if schema > SCHEMA:
-            msg = f"schema {schema} belongs to a newer ciguard"
+            msg = f"a newer ciguard wrote this line (schema {schema})"
         case _:
-            msg = "not a record of an answer"
+            msg = "this line does not record an answer"
     raise ValueError(msg)
 
 
@@ -117,7 +117,7 @@ def _outcome(rest: Json) -> Json | ServiceError:
                 return ServiceError(code, message)
             msg = f"{code!r} is not an error code"
             raise ValueError(msg)
-    msg = "has neither an answer nor an error"
+    msg = "this line has neither a valid `answer` nor a valid `error`"
     raise ValueError(msg)
 
 
@@ -134,18 +134,18 @@ def read_records(file: Path) -> dict[Key, AnswerRecord]:
     """
     try:
         if file.stat().st_size > _MAX_BYTES:
-            msg = f"{file}: larger than {_MAX_BYTES} bytes. Record fewer inputs in a file."
+            msg = f"{file} is larger than {_MAX_BYTES} bytes. Record fewer inputs in one file."
             raise ConfigurationError(msg)
         *lines, last = file.read_bytes().split(b"\n")
     except OSError as error:
-        msg = f"{file}: cannot be read as a recording: {error.strerror}. Create it with --record."
+        msg = f"{file} cannot be read: {error.strerror}. Create a recording with --record."
         raise ConfigurationError(msg) from error
     records: dict[Key, AnswerRecord] = {}
     for number, line in enumerate([*lines, last] if _is_complete(last) else lines, 1):
         try:
             record = _record(_parse_line(line))
         except ValueError as error:
-            msg = f"{file}: line {number}: {error}. Delete the line, or record it again."
+            msg = f"{file}: line {number}: {error}. Delete the line, or record the answer again."
             raise ConfigurationError(msg) from error
         records[record.key] = record
     return records
@@ -161,7 +161,7 @@ def _parse_line(line: bytes) -> Json:
         encoded = json.loads(line, parse_constant=_refuse_constant)
         json.dumps(encoded, ensure_ascii=False).encode("utf-8")  # raises for lone surrogates
     except (ValueError, RecursionError) as error:
-        msg = "invalid JSON"
+        msg = "this line is not valid JSON"
         raise ValueError(msg) from error
     return encoded
 

@@ -60,7 +60,7 @@ class SimulationEngine:
 
     def __post_init__(self) -> None:
         if not 0 <= self.confusion <= 1:
-            msg = f"confusion = {self.confusion}: has to be a number from 0 to 1."
+            msg = f"confusion has to be a number from 0 to 1, not {self.confusion}."
             raise ConfigurationError(msg)
 
     @property

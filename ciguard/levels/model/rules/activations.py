@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import LayerGraph, LayerNode
     from ciguard.levels.model.universe import Universe
 
-_ARGUMENT = "activation"
+_ACTIVATION = "activation"
 _NONE = "linear"
 _RECURRENT_DEFAULT = "tanh"
 """Activation of a recurrent layer without the argument."""
@@ -45,7 +45,7 @@ def remove_activation(
     for node in choices:
         description = f"{node.name}: {_activation(node, universe) or short_name(node.layer)}"
         if not _is_layer(node, universe):
-            return ModelMutation(with_arguments(graph, node, {_ARGUMENT: _NONE}), description)
+            return ModelMutation(with_arguments(graph, node, {_ACTIVATION: _NONE}), description)
         mutant = remove_node(graph, node.name, node.inputs[0])
         if mutant is not None:
             return ModelMutation(mutant, description)
@@ -67,7 +67,7 @@ def replace_activation(
     if not names:
         return None
     new = universe.choose_activation(rng, names)
-    mutant = with_arguments(graph, node, {_ARGUMENT: new})
+    mutant = with_arguments(graph, node, {_ACTIVATION: new})
     return ModelMutation(mutant, f"{node.name}: {current} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
 
 
@@ -115,9 +115,9 @@ def _activation(node: LayerNode, universe: Universe) -> str:
     kind = universe.kind(node)
     is_recurrent = kind is not None and kind.family is Family.RECURRENT
     default = (
-        _RECURRENT_DEFAULT if is_recurrent and kind and _ARGUMENT in kind.varied_arguments else ""
+        _RECURRENT_DEFAULT if is_recurrent and kind and _ACTIVATION in kind.varied_arguments else ""
     )
-    activation = node.config.get(_ARGUMENT, default)
+    activation = node.config.get(_ACTIVATION, default)
     return activation if isinstance(activation, str) else ""
 
 

@@ -37,17 +37,17 @@ PROBLEMS = {
     "empty range by reference": (
         "@arg('x', ints(ref('n + 3'), 4))\n@arg('n', ints(2, 5))\ndef f(x, n): pass",
         1,
-        "argument 'x' of f: no value is valid",
+        "argument 'x' of f: the annotation allows no value",
     ),
     "range without a float of its width": (
         "@arg('x', floats(0, 1e-60, exclude_min=True, exclude_max=True, width=32))\ndef f(x): pass",
         1,
-        "argument 'x' of f: no value is valid",
+        "argument 'x' of f: the annotation allows no value",
     ),
     "more keys than possible": (
         "@arg('x', dicts(froms(['a']), ints(), min_size=2))\ndef f(x): pass",
         1,
-        "argument 'x' of f: no value is valid",
+        "argument 'x' of f: the annotation allows no value",
     ),
     "precondition with an unknown name": (
         "@arg('x', ints())\n@require('y > 0')\ndef f(x): pass",
@@ -112,7 +112,7 @@ PROBLEMS = {
         ),
         6,
         (
-            "argument 'y' of f: ref('len(x)'): what made returns is unknown until it runs; "
+            "argument 'y' of f: ref('len(x)'): the result of made is unknown before the call; "
             "use @require instead"
         ),
     ),
@@ -122,7 +122,7 @@ PROBLEMS = {
             "@arg('x', objs(made))\ndef f(x): pass"
         ),
         6,
-        "f: the generators of objs need each other's values: f → made → made",
+        "f: generators of objs need each other in a cycle: f → made → made",
     ),
     "constructor without values": (
         (

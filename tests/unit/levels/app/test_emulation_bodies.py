@@ -63,8 +63,8 @@ def test_any_chunks_are_read_or_refused(sent: bytes) -> None:
         (b"1;" + b"a" * 2000 + b"\r\n", "has no valid size"),
         (b"fffffffff\r\n", "has no valid size"),
         (b"5\r\nab", "is incomplete"),
-        (b"1\r\nab\r\n", "is longer than its size"),
-        (b"0\r\n" + b"a: b\r\n" * 200, "too many trailers"),
+        (b"1\r\nab\r\n", "is longer than the size before it"),
+        (b"0\r\n" + b"a: b\r\n" * 200, "more than 100 trailers"),
         (b"1\r\na\r\n" * (1 << 18), "more than 262144 chunks"),
     ],
 )
@@ -83,7 +83,7 @@ def test_invalid_chunks_are_refused(sent: bytes, message: str) -> None:
     ],
 )
 def test_chunked_body_with_content_length_is_refused(request_headers: Message) -> None:
-    with pytest.raises(ServiceError, match="has to be chunked, without a Content-Length"):
+    with pytest.raises(ServiceError, match="and the header Content-Length absent"):
         read(b"0\r\n\r\n", request_headers)
 
 

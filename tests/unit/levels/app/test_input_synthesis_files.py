@@ -100,7 +100,7 @@ def test_unreadable_sources_raise_an_error(images: Path, content: bytes) -> None
 def test_absent_or_empty_folder_raises_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty" / "fire").mkdir(parents=True)
 
-    with pytest.raises(ConfigurationError, match="no such folder"):
+    with pytest.raises(ConfigurationError, match="folder not found"):
         LabelledFolder(tmp_path / "absent")
     with pytest.raises(ConfigurationError, match="no subfolder with an image or text"):
         LabelledFolder(tmp_path / "empty")

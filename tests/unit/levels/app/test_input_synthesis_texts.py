@@ -62,11 +62,11 @@ def test_texts_of_the_user_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("feeling,words\npositive,a\n", "column text is missing"),
-        ("", "column feeling is missing"),
-        ("feeling,text\npositive,a\nglad,b\n", "texts.csv:3: feeling = 'glad'"),
-        ("feeling,text\npositive,\n", "texts.csv:2: an empty text"),
-        ("feeling,text\npositive\n", "texts.csv:2: an empty text"),
+        ("feeling,words\npositive,a\n", "lacks the column `text`"),
+        ("", "lacks the column `feeling`"),
+        ("feeling,text\npositive,a\nglad,b\n", "texts.csv:3: 'glad' is not a known feeling"),
+        ("feeling,text\npositive,\n", "texts.csv:2: the text is empty"),
+        ("feeling,text\npositive\n", "texts.csv:2: the text is empty"),
     ],
 )
 def test_invalid_texts_of_the_user_report_the_place(

@@ -112,9 +112,9 @@ def test_taxonomy_is_read_from_lines_and_csv(tmp_path: Path, name: str, text: st
         ("x.tsv", b"flame\tfire\nash\n", r"x\.tsv: line 2: 'ash' is not a relation.* by a tab"),
         ("x.tsv", b"\n\na\tb\tc\n", r"x\.tsv: line 3: 'a.*c' is not a relation"),
         ("x.csv", b"flame,\n", r"x\.csv: line 1: 'flame,' is not a relation.* by a comma"),
-        ("x.tsv", b"# nothing\n", r"x\.tsv: contains no relation\. Write"),
-        ("x.tsv", b"\xff\xfe", r"x\.tsv: cannot be read.* Give a text file in UTF-8"),
-        ("gone.tsv", None, r"gone\.tsv: cannot be read"),
+        ("x.tsv", b"# nothing\n", r"x\.tsv contains no relation\. Write"),
+        ("x.tsv", b"\xff\xfe", r"x\.tsv cannot be read.* Name a UTF-8 text file"),
+        ("gone.tsv", None, r"gone\.tsv cannot be read"),
     ],
 )
 def test_invalid_taxonomy_file_is_rejected_with_a_remedy(

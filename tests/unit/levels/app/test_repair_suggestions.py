@@ -20,8 +20,8 @@ EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20,
 
 def test_suggested_labels_come_with_their_recall_and_precision() -> None:
     assert suggest_labels(EXTENSION, 3, "--- a") == Suggestion(
-        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for it would '
-        "be 85 % instead of 40 %, and the precision 100 %.",
+        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for this '
+        "condition would be 85 % instead of 40 %, and the precision 100 %.",
         "--- a",
     )
 
@@ -41,9 +41,10 @@ def test_suggestion_reports_the_held_out_inputs() -> None:
     sentence = suggest_labels(extension, 3, None).sentence
 
     assert sentence == (
-        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for it would '
-        "be 85 % instead of 0 %, and the precision 100 %. On the 6 of them to which the labels "
-        "were not fitted, the recall would be 83 % instead of 0 %, and the precision 83 %."
+        'If line 3 also checked "flame" and "ash", the recall on the 20 inputs made for this '
+        "condition would be 85 % instead of 0 %, and the precision 100 %. On the 6 inputs that "
+        "were not used to choose the labels, the recall would be 83 % instead of 0 %, and the "
+        "precision 83 %."
     )
 
 
@@ -71,7 +72,7 @@ def test_suggested_threshold_reports_both_sentiments() -> None:
 
     assert suggest_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
         "If line 7 checked score + 0.5 * magnitude - 0.2 > 0, 90 % of positive and 10 % of "
-        "negative texts would take the branch instead of 100 % and 60 %. Of held-out texts, to "
-        "which the threshold was not fitted, 75 % of positive and 25 % of negative texts would "
+        "negative texts would take the branch instead of 100 % and 60 %. Of the texts that were "
+        "not used to fit the threshold, 75 % of positive and 25 % of negative texts would "
         "take the branch instead of 100 % and 50 %."
     )

@@ -94,7 +94,7 @@ def test_request_without_recording_is_not_a_service_error(tmp_path: Path) -> Non
 
     assert isinstance(caught.value, CiguardError)
     assert digest_of(b"other") in str(caught.value)
-    assert "Record it again" in str(caught.value)
+    assert "Record the answers of the service again" in str(caught.value)
     assert (caught.value.operation, caught.value.digest) == (LABELS, digest_of(b"other"))
 
 
@@ -229,21 +229,24 @@ def line(**changes: Json) -> str:
 @pytest.mark.parametrize(
     ("damaged", "why"),
     [
-        ("", "invalid JSON"),
-        ("nonsense", "invalid JSON"),
-        ("[" * 100_000, "invalid JSON"),
-        ("5", "not a record"),
-        (line(schema=2), "schema 2 belongs to a newer ciguard"),
-        (line(schema="1"), "not a record"),
-        (line(content="../etc/passwd"), "not a record"),
-        (line(engine=...), "not a record"),
-        (line(answer=[{}, 1]), "neither an answer nor an error"),
-        (line(answer=...), "neither an answer nor an error"),
-        (line(more=1), "neither an answer nor an error"),
+        ("", "this line is not valid JSON"),
+        ("nonsense", "this line is not valid JSON"),
+        ("[" * 100_000, "this line is not valid JSON"),
+        ("5", "this line does not record an answer"),
+        (line(schema=2), "a newer ciguard wrote this line (schema 2)"),
+        (line(schema="1"), "this line does not record an answer"),
+        (line(content="../etc/passwd"), "this line does not record an answer"),
+        (line(engine=...), "this line does not record an answer"),
+        (line(answer=[{}, 1]), "neither a valid `answer` nor"),
+        (line(answer=...), "neither a valid `answer` nor"),
+        (line(more=1), "neither a valid `answer` nor"),
         (line(answer=..., error={"code": "NO_CODE", "message": ""}), "NO_CODE"),
-        (line(answer=..., error={"code": "INTERNAL"}), "neither an answer nor an error"),
-        (line(answer={"score": float("nan")}), "invalid JSON"),
-        (line(answer={"half": "\ud800"}), "invalid JSON"),
+        (
+            line(answer=..., error={"code": "INTERNAL"}),
+            "neither a valid `answer` nor",
+        ),
+        (line(answer={"score": float("nan")}), "this line is not valid JSON"),
+        (line(answer={"half": "\ud800"}), "this line is not valid JSON"),
     ],
 )
 def test_invalid_line_reports_file_and_remedy(damaged: str, why: str, tmp_path: Path) -> None:
@@ -256,7 +259,7 @@ def test_invalid_line_reports_file_and_remedy(damaged: str, why: str, tmp_path: 
 
         assert str(caught.value).startswith(f"{file}: line 2: ")
         assert why in str(caught.value)
-        assert "Delete the line, or record it again." in str(caught.value)
+        assert "Delete the line, or record the answer again." in str(caught.value)
 
 
 @SHARED
@@ -302,7 +305,9 @@ def test_invalid_results_in_a_recording_report_the_file(tmp_path: Path, results:
     (labels,) = known_providers()[1].operations("detect_labels")
     RecordingEngine(Service([{"Labels": results}]), file).answer(labels, PNG)
 
-    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of aws detect_la"):
+    with pytest.raises(
+        ConfigurationError, match=r"recording\.jsonl: the recorded answer of aws detect_la"
+    ):
         ReplayEngine(file).answer(labels, PNG)
 
 
@@ -317,12 +322,16 @@ def test_answer_may_be_a_list_only_if_the_service_returns_one(
     (operation,) = known_providers()[place].operations(name)
     RecordingEngine(Service([answer]), file).answer(operation, PNG)
 
-    with pytest.raises(ConfigurationError, match=r"recording\.jsonl: the answer of .* has invalid"):
+    with pytest.raises(
+        ConfigurationError, match=r"recording\.jsonl: the recorded answer of .* has invalid"
+    ):
         ReplayEngine(file).answer(operation, PNG)
 
 
 def test_missing_or_read_only_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"none\.jsonl: cannot be read .* Create it"):
+    with pytest.raises(
+        ConfigurationError, match=r"none\.jsonl cannot be read: .* Create a recording"
+    ):
         ReplayEngine(tmp_path / "none.jsonl")
     with pytest.raises(ConfigurationError, match="cannot be read"):
         ReplayEngine(tmp_path)

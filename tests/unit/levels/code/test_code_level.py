@@ -349,5 +349,5 @@ def test_apis_whose_programs_crash_are_excluded() -> None:
     [None, [], ["observed"], ["alone", 0, "x", [], []], ["ran", 0, 0, ["x"], [], []], {"a": 1}],
 )
 def test_invalid_feedback_is_an_error(text: object) -> None:
-    with pytest.raises(ValueError, match="not feedback of level code"):
+    with pytest.raises(ValueError, match="not that of level `code`"):
         feedback_from_json(text)

@@ -98,15 +98,15 @@ def test_the_output_layer_stays_in_the_template() -> None:
 @pytest.mark.parametrize(
     ("library", "model", "why"),
     [
-        ("torch", "model = images.mean", "found no model of torch"),
-        ("torch", "model = nn.Linear(3, 4)", "found no model of torch"),
+        ("torch", "model = images.mean", "the program has no model of torch"),
+        ("torch", "model = nn.Linear(3, 4)", "the program has no model of torch"),
         (
             *("torch", "model = nn.Sequential(nn.Flatten(), nn.Linear(9, 4))\nmodel[0] = model[1]"),
             "line 10: the program reads layers of 'model' by index",
         ),
         (
             *("torch", "def run(m):\n    return m\nmodel = run(run(1))"),
-            "found no model of torch",
+            "the program has no model of torch",
         ),
         (
             "torch",
@@ -119,7 +119,7 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "        return self.fc(x)\n"
                 "model = Net()"
             ),
-            "no hidden layer can be separated from the output layer",
+            "the model has no hidden layer that can be separated from the output layer",
         ),
         (
             "torch",

@@ -104,9 +104,9 @@ def test_an_absolute_path_below_the_folder_is_accepted(base: Path) -> None:
     ("text", "message"),
     [
         ("src/none.py", "there is no file"),
-        ("src/plain.py", "has no annotations"),
+        ("src/plain.py", "the file has no annotated functions"),
         ("src/*.pyx", "matches no file"),
-        ("/etc/passwd.py", "is outside"),
+        ("/etc/passwd.py", "the file is outside"),
         ("/etc/*.py", "functions: "),
     ],
 )

@@ -8,7 +8,7 @@ from annotated import Annotated
 from jaxtyping import BFloat16, Float
 
 from ciguard.functions.in_target.describing.encoding import ConstraintEncoder
-from ciguard.functions.in_target.describing.hints import hint_spec
+from ciguard.functions.in_target.describing.hints import hint_of
 
 HINTED = {
     "Annotated[int, Range(1, 5)]": "type(x) is int and 1 <= x <= 5",
@@ -120,12 +120,12 @@ def test_a_function_is_tested_if_hints_bound_all_arguments() -> None:
 
 @pytest.mark.parametrize("hint", [object, "nothing", list, Any, dict[int, Any], set[int]])
 def test_an_unknown_hint_gives_no_constraint(hint: Any) -> None:
-    assert hint_spec(hint, ConstraintEncoder([], str)) is None
+    assert hint_of(hint, ConstraintEncoder([], str)) is None
 
 
 def test_a_shape_that_constraints_cannot_express_gives_no_constraint() -> None:
-    assert hint_spec(Float[np.ndarray, "b {self.width}"], ConstraintEncoder([], str)) is None
-    assert hint_spec(BFloat16[np.ndarray, "b"], ConstraintEncoder([], str)) is None
+    assert hint_of(Float[np.ndarray, "b {self.width}"], ConstraintEncoder([], str)) is None
+    assert hint_of(BFloat16[np.ndarray, "b"], ConstraintEncoder([], str)) is None
 
 
 def test_a_function_is_tested_if_hints_give_all_shapes() -> None:

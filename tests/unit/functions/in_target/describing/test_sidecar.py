@@ -80,8 +80,8 @@ def test_stubs_of_missing_functions_or_with_other_arguments_are_problems(tmp_pat
     )
 
     assert problems == [
-        "annotated_program has no absent",
-        "scaled has the arguments (x, factor), not (y)",
+        "module annotated_program has no absent",
+        "scaled has the arguments (x, factor), but the sidecar's function has (y)",
     ]
 
 

@@ -152,7 +152,7 @@ def test_operation_without_engine_and_other_method_are_refused() -> None:
     unfit = reply_to("RekognitionService.DetectModerationLabels", {"Image": {"Bytes": IMAGE}})
     request = ServiceRequest("GET", "/", {"x-amz-target": TARGETS[0]})
 
-    assert is_refused(unfit, "UnknownOperationException", "detect_moderation_labels: not supported")
+    assert is_refused(unfit, "UnknownOperationException", "ciguard does not support ")
     assert is_refused(EMULATOR.reply(request), "UnknownOperationException")
 
 

@@ -68,17 +68,21 @@ def test_described_provider_is_found_in_applications(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('name = "acme"', 'nme = "acme"', "name = None"),
-        ("packages = [", "packages = [3, ", "packages = [3"),
+        ('name = "acme"', 'nme = "acme"', "name is missing. Set it to a text"),
+        ("packages = [", "packages = [3, ", "packages has to be a list of texts, not [3"),
         (
             'task = "labels"',
             'task = "lables"',
-            "clients[0].operations.what_is_this.task = 'lables'",
+            "clients[0].operations.what_is_this.task has to be one of ",
         ),
-        ('score = "sure"', 'scroe = "sure"', "scroe = 'sure'"),
-        ("[clients.operations]\n", "[clients.other]\n", "clients[0].other = "),
-        ("[clients.operations]\n", "about = 1\n[clients.operations]\n", "clients[0].about = 1"),
-        (OWN, "\n", "name = None"),
+        ('score = "sure"', 'scroe = "sure"', "what_is_this.scroe is unknown. Known keys: "),
+        ("[clients.operations]\n", "[clients.other]\n", "the key clients[0].other is unknown"),
+        (
+            "[clients.operations]\n",
+            "about = 1\n[clients.operations]\n",
+            "clients[0].about has to be a table",
+        ),
+        (OWN, "\n", "name is missing. Set it to a text"),
         (OWN, "= ", "cannot be read"),
     ],
 )

@@ -161,7 +161,7 @@ def test_oldest_documents_are_removed() -> None:
 
 
 def test_input_of_a_call_is_found_in_every_bucket() -> None:
-    stored.forget()
+    stored.remove_all()
     storage = Storage()
     place = {"Bucket": "any", "Key": "a <&> b.png"}
     assert storage.reply("GetObject", place)[0] == 404
@@ -181,5 +181,5 @@ def test_input_of_a_call_is_found_in_every_bucket() -> None:
     assert storage.reply("CopyObject", versioned)[0] == 200
     assert storage.content_at("s3://b/c") == b"own"
     assert storage.reply("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404
-    stored.forget()
+    stored.remove_all()
     assert storage.content_at("s3://other/a <&> b.png") is None

@@ -134,7 +134,7 @@ class _Service:
         if classes is None:
             if _PLAIN_PATH.fullmatch(method):
                 self._forward(method, b"")  # so that the HTTP side logs it
-            raise _refusal(code="UNIMPLEMENTED", message=f"{method}: not supported here.")
+            raise _refusal(code="UNIMPLEMENTED", message=f"ciguard does not support {method}.")
         request_class, answer_class = classes
         try:
             request_json = json_format.MessageToJson(request_class.FromString(request)).encode()
@@ -148,7 +148,8 @@ class _Service:
             answer = json_format.ParseDict(response, answer_class(), ignore_unknown_fields=True)
         except json_format.ParseError as error:  # for example after a recording was edited
             raise _refusal(
-                code="INTERNAL", message=f"{method}: the answer is not a valid message: {error}"
+                code="INTERNAL",
+                message=f"{method}: the recorded answer is not a valid message: {error}",
             ) from error
         return bytes(answer.SerializeToString())
 
@@ -191,10 +192,10 @@ def _messages(method: str) -> Any:
     if request_class is None or answer_class is None:
         return None
     returned_class = operations_pb2.Operation if name == _LONG_RUNNING else answer_class
-    return _protobuf(request_class), _protobuf(returned_class)
+    return _as_protobuf_class(request_class), _as_protobuf_class(returned_class)
 
 
-def _protobuf(message: Any) -> Any:
+def _as_protobuf_class(message: Any) -> Any:
     """Return the protobuf class that a class of proto-plus wraps; others are unchanged."""
     protobuf_class = getattr(message, "pb", None)
     return message if protobuf_class is None else protobuf_class()

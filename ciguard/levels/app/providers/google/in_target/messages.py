@@ -51,7 +51,8 @@ def answer_request(method: str, request: Json, get_answer: AnswerFunction) -> Js
         method: path of the method in gRPC, such as
             `/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages`.
         request: the request's message, as JSON.
-        get_answer: function that returns the outcome of an operation about a content.
+        get_answer: function that returns the outcome of an operation on a content, such as an image
+            or a text.
 
     Raises:
         UnknownOperationError: if the operation is not supported.
