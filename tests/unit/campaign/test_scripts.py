@@ -31,7 +31,7 @@ from ciguard.domain.outcomes import (
     Rejected,
     Resource,
 )
-from ciguard.domain.values import LiteralValue
+from ciguard.domain.values import Explicit, TensorValue
 from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
 
@@ -211,7 +211,8 @@ def test_only_confirmed_buckets_get_a_script_which_compiles(tmp_path: Path) -> N
 def test_a_case_that_cannot_be_written_as_a_script_keeps_the_other_scripts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    case = replace(call(), keywords=(("not a name", LiteralValue(1)),))
+    malformed = TensorValue("float32", (2,), Explicit((1.0,)))
+    case = replace(call(), arguments=(malformed,))
     hostile, sound = bucket(replace(crash(), case=case)), bucket(crash("cube"))
 
     without, with_script = written([hostile, sound], tmp_path)
