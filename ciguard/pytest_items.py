@@ -66,7 +66,7 @@ class FunctionTests:
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
-            # pytest would import a file that is named on the command line as a test module.
+            # If a file is named on the command line, pytest would import it as a test module.
             offered = [item for item in offered if not isinstance(item, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
         own.program = program.with_sidecar(sidecar)
@@ -256,7 +256,7 @@ class _HostedItem(pytest.Item):
         if result.skip:
             pytest.skip(result.skip)
         if result.failure:
-            raise _failed(result.exceptions)(result.failure, pytrace=False)
+            raise _failed_class(result.exceptions)(result.failure, pytrace=False)
 
 
 class AnnotatedFunction(_HostedItem):
@@ -297,7 +297,7 @@ class ModuleTest(_HostedItem):
         self.report(test_script(self.main, execution, tests.search_settings()))
 
 
-def _failed(exceptions: tuple[str, ...]) -> type[Any]:
+def _failed_class(exceptions: tuple[str, ...]) -> type[Any]:
     """Return a failure type that is also the raised exception, so that `xfail(raises=…)` works."""
     base = pytest.fail.Exception
     kind = getattr(builtins, exceptions[0], None) if len(set(exceptions)) == 1 else None

@@ -307,8 +307,8 @@ def _merge_rows(row: Equivalence, added: Equivalence) -> Equivalence:
     for library, form in added.forms.items():
         if row.forms.get(library, form) != form:
             msg = (
-                f"equivalents: {form.api} of {library!r} differs from the call in ciguard's table; "
-                f"leave {library!r} out of the row"
+                f"equivalents: {form.api} of {library!r} differs from the call in "
+                f"ciguard's table; remove the call of {library!r} from your row"
             )
             raise RegistrationError(msg)
     return Equivalence(forms={**row.forms, **added.forms}, dtypes={**added.dtypes, **row.dtypes})

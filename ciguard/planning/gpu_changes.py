@@ -47,7 +47,7 @@ def gpu_reasons(
         paths: the paths of the changed files, without documentation.
         gpu_paths: the paths of files with a changed line that matches `GPU_WORDS`.
         revisions: the changed requirement files.
-        usage: what the sources of the repository use.
+        usage: the files with kernels or annotated functions that the change reaches.
     """
     yield from _requirement_reasons(list(revisions))
     for path in paths:

@@ -235,13 +235,15 @@ class FilingReporter:
                 yield report.name
 
     def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[BucketGroup]:
-        """Return all groups, with the issue numbers that the tracker has."""
+        """Group the buckets, and return the groups with their issue numbers in the tracker."""
         groups = groups_of(buckets, before=self._before, after=after)
         groups = self._split_issues(groups, after)
-        removed = {m.fingerprint: "" for group in groups for m in group.members if m.former_issue}
-        self._issue_filer.remember(with_issues(after, removed))
+        dropped_issues = {
+            m.fingerprint: "" for group in groups for m in group.members if m.former_issue
+        }
+        self._issue_filer.remember(with_issues(after, dropped_issues))
         adopted = self._adopted_issues(groups)
-        self._corrections = removed | adopted
+        self._corrections = dropped_issues | adopted
         return with_issue_numbers(groups, adopted)
 
     def _split_issues(self, groups: list[BucketGroup], after: Records) -> list[BucketGroup]:
@@ -331,9 +333,9 @@ def _missing_issues_warning(issues: list[str]) -> str:
     more = f" and {len(issues) - _MAX_NAMED} more" if len(issues) > _MAX_NAMED else ""
     subject = "1 known issue is" if len(issues) == 1 else f"{len(issues)} known issues are"
     return (
-        f"warning: {subject} missing ({named}{more}): deleted, transferred, or without ciguard's "
-        "marker. A bug without its issue is filed again only if it returns after a fix "
-        "(docs/trackers.md)"
+        f"warning: {subject} missing ({named}{more}): deleted, transferred, or without "
+        "ciguard's marker. A bug whose issue is missing is filed again only if the bug "
+        "returns after a fix (docs/trackers.md)"
     )
 
 

@@ -156,7 +156,10 @@ class GitHubClient:
             if existing is not None:
                 return existing
             if uncertain_posts == _MAX_UNCERTAIN_POSTS:
-                msg = f"{name}: GitHub may have created it, but does not list it yet"
+                msg = (
+                    f"{name}: GitHub may have created this object, but does not list it yet. "
+                    "The next run will look for it again."
+                )
                 raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` never ends
 
@@ -224,7 +227,9 @@ class GitHubClient:
             return f"{name}: GitHub's rate limit is reached ({response})"
         remedy = _REMEDIES.get(failure.status, "GitHub responded").format(needs=self._needs)
         if failure.status == HTTPStatus.FORBIDDEN and "archived" in response:
-            remedy = "the repository is archived; unarchive it, or set `issues` to another one"
+            remedy = (
+                "the repository is archived; unarchive it, or set `issues` to another repository"
+            )
         return f"{name}: {remedy} ({response})"
 
     def _without_token(self, text: str) -> str:

@@ -210,7 +210,9 @@ def test_upgrade_keeps_removed_files_removed_and_writes_new_files(project: Path)
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
-    assert f"{NIGHTLY}: not written: you removed it after `ciguard init` wrote it" in done.stdout
+    assert (
+        f"{NIGHTLY}: not written: you removed the file after `ciguard init` wrote it" in done.stdout
+    )
     assert f"{GUARD}: written" in done.stdout
     assert not (project / NIGHTLY).exists()
 

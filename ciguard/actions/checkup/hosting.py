@@ -110,12 +110,14 @@ class _Examination:
         state = self._state()
         if state.is_archived:
             return problem(
-                subject, "it is archived, so that ciguard cannot write to it", "Unarchive it."
+                subject,
+                "the repository is archived, so ciguard cannot write to it",
+                "Unarchive it.",
             )
         if state.is_fork:
             return warning(
                 subject,
-                "it is a fork, where nightly runs and issues are disabled",
+                "the repository is a fork, where nightly runs and issues are disabled",
                 "To enable them, remove the condition `!github.event.repository.fork` from the "
                 "nightly workflow.",
             )
@@ -130,7 +132,7 @@ class _Examination:
             return healthy(subject, "enabled")
         return warning(
             subject,
-            "issues are disabled, so that ciguard cannot file any",
+            "issues are disabled, so ciguard cannot file any",
             "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
         )
 
@@ -231,8 +233,8 @@ class _Examination:
             return warning(
                 subject,
                 f"this repository has no runner with the label {_labels_text(missing)}",
-                "Register such a runner, unless the organisation has one. Until then, jobs wait "
-                "for up to a day.",
+                "Register a runner with this label, unless the organisation has one. "
+                "Without such a runner, jobs wait for up to a day.",
             )
         offline = [
             labels

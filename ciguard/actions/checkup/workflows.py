@@ -178,7 +178,7 @@ def _examine_files(workflows: Workflows) -> Diagnosis:
     if not workflows.has_record:
         return warning(
             "workflows",
-            f"{names}: {RECORD} is missing, which `ciguard init --upgrade` needs",
+            f"{names}: the file {RECORD}, which `ciguard init --upgrade` needs, is missing",
             "Commit the file that `ciguard init` wrote, together with the workflows.",
         )
     return healthy("workflows", names)
@@ -232,7 +232,7 @@ def _examine_permissions(workflows: Workflows) -> Iterator[Diagnosis]:
     if not filing:
         yield warning(
             "permissions",
-            "no workflow calls file-issues.yml, so that baseline and issues are not written",
+            "no workflow calls file-issues.yml, so neither the baseline nor issues are written",
             "Run `ciguard init`, which writes ciguard-file-issues.yml.",
         )
     for name in dict.fromkeys(filing):

@@ -68,7 +68,10 @@ def learn_from_files(
     for (library, _, _), sentences_of_parameter in training_samples(spans, texts).items():
         samples[library] += sentences_of_parameter
     if not samples:
-        msg = f"{sentences}: has no labelled sentence. docs/knowledge.md shows how to add some."
+        msg = (
+            f"{sentences} contains no labelled sentence. Add sentences in the format of "
+            "docs/knowledge.md."
+        )
         raise KnowledgeFileError(msg)
     rule_sets = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
     for rules in rule_sets:
@@ -113,7 +116,7 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
             name for name, lib in LIBRARIES.items().items() if lib.documentation in available_names
         ]
         hint = suggestion(library, [*available_names, *supported_libraries])
-        msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
+        msg = f"library {library!r}: {folder} has no rules for this library's documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:
         return RuleBook(from_lines(_read_lines(path)))

@@ -175,15 +175,15 @@ def _pipe(folder: Path) -> None:
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bucket in two parts": (
         partial(_append, "buckets/1.jsonl", "buckets/2.jsonl"),
-        f"buckets/2.jsonl, line 2: {ONE} belongs to part 1",
+        f"buckets/2.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a bucket beside the header": (
         partial(_append, "buckets/1.jsonl", "buckets.jsonl"),
-        f"buckets.jsonl, line 2: {ONE} belongs to part 1",
+        f"buckets.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a case in two parts": (
         partial(_append, "corpus/1.jsonl", "corpus/2.jsonl"),
-        f"corpus/2.jsonl, line 2: {ONE} belongs to part 1",
+        f"corpus/2.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a missing part": (
         lambda folder: (folder / "buckets/f.jsonl").unlink(),

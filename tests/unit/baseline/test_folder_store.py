@@ -252,7 +252,7 @@ def test_load_of_a_bucket_without_its_case_raises(stored: FolderStore) -> None:
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
     with pytest.raises(
-        BaselineError, match=f"line 2: the corpus does not contain the case of {ONE}"
+        BaselineError, match=f"line 2: the corpus does not contain the case of the bucket {ONE}"
     ):
         stored.load()
 
