@@ -339,7 +339,10 @@ def _parse_row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str])
     kinds = entry.get("elements", ["float"])
     if len(calls) < 2 or not set(kinds) <= _ELEMENT_TYPES.keys():  # noqa: PLR2004 - two libraries
         names = ", ".join(_ELEMENT_TYPES)
-        msg = f"{row_name}: a row needs calls of two libraries, and 'elements' from: {names}"
+        msg = (
+            f"{row_name}: a row needs calls of at least two libraries, and the values of "
+            f"'elements' must be among {names}"
+        )
         raise ValueError(msg)
     try:
         forms = {library: _parse_form(call) for library, call in calls.items()}

@@ -229,7 +229,7 @@ class _Parser:
             self._fail(f"{word!r} is not a package", remedy)
         if requirement.url or requirement.marker:
             remedy = "write NAME==VERSION, or download the wheel and give its path"
-            self._fail(f"{word!r} has a URL or a marker", remedy)
+            self._fail(f"{word!r} contains a URL or an environment marker", remedy)
         library = library_of_distribution(name)
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):
@@ -286,7 +286,7 @@ class _Parser:
         if target.is_current:
             if target.python:
                 remedy = "activate an environment with that interpreter, or name a package"
-                self._fail("'current' cannot have another interpreter", remedy)
+                self._fail("'current' cannot be combined with another interpreter", remedy)
             return
         library, *backends = libraries
         names = {backend.name for backend in backends}

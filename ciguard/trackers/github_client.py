@@ -208,7 +208,10 @@ class GitHubClient:
             )
             raise TrackerGoneError(msg) from None
         if is_locked(failure):
-            msg = f"{where}: the issue is locked. Unlock it, so that it can be updated ({response})"
+            msg = (
+                f"{where}: the issue is locked, so ciguard cannot update it. Unlock the issue "
+                f"({response})"
+            )
             raise TrackerIssueError(msg) from None
         if failure.status == HTTPStatus.UNPROCESSABLE_ENTITY:
             msg = f"{where}: GitHub rejects the new content ({response})"
@@ -238,7 +241,7 @@ class GitHubClient:
 
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"the token in {' or '.join(TOKEN_VARIABLES)} is invalid; "
-    "create a new one",
+    "create a new token",
     HTTPStatus.FORBIDDEN: "the token lacks the permission `{needs}`; grant it",
     HTTPStatus.NOT_FOUND: "no such repository, or the token cannot read it; correct `issues`, or "
     "give the token access",

@@ -137,7 +137,7 @@ def test_learn_rejects_a_malformed_file_with_a_remedy(
     ("changes", "message"),
     [
         ({"library": "theano"}, "has no rules for this library's documentation"),
-        ({"library": "../pytorch"}, "a name may have letters, digits, '-' and '_' only"),
+        ({"library": "../pytorch"}, "may contain only letters, digits, '-' and '_'"),
         ({"description": 7}, "docs.jsonl:1: description = 7. Use a string or null"),
     ],
 )

@@ -142,7 +142,10 @@ def _file_name(library: str) -> str:
         KnowledgeFileError: if the name could lead out of the folder.
     """
     if library in {"", ".", ".."} or not library.replace("-", "").replace("_", "").isalnum():
-        msg = f"library {library!r}: a name may have letters, digits, '-' and '_' only"
+        msg = (
+            f"library {library!r}: the name of a library may contain only letters, digits, "
+            "'-' and '_'"
+        )
         raise KnowledgeFileError(msg)
     return library
 
@@ -158,7 +161,7 @@ def _read_lines(path: Path) -> list[str]:
         msg = f"{path}: not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
         raise KnowledgeFileError(msg) from error
     except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
+        msg = f"{path} cannot be read: {error.strerror}. Name a readable file."
         raise KnowledgeFileError(msg) from error
 
 
@@ -168,5 +171,5 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        msg = f"{path}: cannot be written: {error.strerror}"
+        msg = f"{path} cannot be written: {error.strerror}. Name another file."
         raise KnowledgeFileError(msg) from error

@@ -94,7 +94,7 @@ REMEDY_BY_TEXT = {
     "keras==3.15.1": "needs a backend",
     "current + torch": "keep only 'current' or only the packages",
     "current[toch]": "Did you mean 'torch'?",
-    "current python3.10": "cannot have another interpreter",
+    "current python3.10": "cannot be combined with another interpreter",
     "torch python3.8": "write 3.9 or later",
     "torch python3": "write 3.9 or later, e.g. python3.10",
     "torch python3.10 python3.11": "two interpreters",
