@@ -85,7 +85,7 @@ def _buckets(path: Path) -> Iterator[Bucket]:
     lines = read_lines(path, max_bytes=_MAX_BUCKETS_BYTES, max_line=_MAX_LINE)
     for number, line in enumerate(lines, start=1):
         if number > _MAX_BUCKETS:
-            msg = f"more than {_MAX_BUCKETS:,} buckets"
+            msg = f"the file has more than {_MAX_BUCKETS:,} buckets"
             raise ValueError(msg)
         if line.strip():
             bucket = bucket_from_json(parse_json(line))

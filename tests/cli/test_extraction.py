@@ -114,7 +114,7 @@ def test_learning_is_reproducible(tmp_path: Path, sentences: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "s.jsonl:1: not JSON"),
+        ("{", "s.jsonl:1: the line is not JSON"),
         ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Set 'library' to a string"),
         ("", "contains no labelled sentence"),
         ("\udcff", "not UTF-8 text (byte 0)"),

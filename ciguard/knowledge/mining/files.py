@@ -154,11 +154,11 @@ def _read_lines(path: Path) -> list[str]:
     """Return the lines of a text file, which must not be too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split the file."
+            msg = f"{path} is larger than {MAX_BYTES >> 20} MiB. Split the file."
             raise KnowledgeFileError(msg)
         return path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        msg = f"{path}: not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
+        msg = f"{path} is not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
         raise KnowledgeFileError(msg) from error
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}. Name a readable file."

@@ -88,10 +88,10 @@ def _record(number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except ValueError as error:
-        msg = f"line {number}: not JSON: {error}"
+        msg = f"line {number} is not JSON: {error}"
         raise RuleSyntaxError(msg) from error
     if not isinstance(record, dict):
-        msg = f"line {number}: not a JSON object"
+        msg = f"line {number} is not a JSON object"
         raise RuleSyntaxError(msg)
     return record
 

@@ -146,9 +146,11 @@ def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise MalformedLineError(where, f"not JSON ({error})", _LINE_REMEDY) from error
+            raise MalformedLineError(
+                where, f"the line is not JSON ({error})", _LINE_REMEDY
+            ) from error
         except RecursionError:
-            raise MalformedLineError(where, "nested too deeply", _LINE_REMEDY) from None
+            raise MalformedLineError(where, "the line is nested too deeply", _LINE_REMEDY) from None
         if not isinstance(record, dict):
-            raise MalformedLineError(where, "not a JSON object", _LINE_REMEDY)
+            raise MalformedLineError(where, "the line is not a JSON object", _LINE_REMEDY)
         yield _Line(record, where)

@@ -197,11 +197,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link for a folder": (partial(_link, "corpus"), "corpus: unexpected file or link"),
     "a pipe for a part": (
         _pipe,
-        "buckets/1.jsonl: not a regular file",
+        "buckets/1.jsonl: the path is not a regular file",
     ),
     "a huge part": (
         lambda folder: os.truncate(folder / "buckets/3.jsonl", 1 << 30),
-        "buckets/3.jsonl: larger than 134217728 bytes",
+        "buckets/3.jsonl: the file is larger than 134217728 bytes",
     ),
     "a part by another name": (
         lambda folder: (folder / "buckets/zz.jsonl").write_text(""),

@@ -15,7 +15,7 @@ from ciguard.baseline import (
     accept,
     bucket_of,
     establish,
-    with_issues,
+    records_with_issues,
 )
 from ciguard.domain.findings import Bucket, Comparison
 from ciguard.domain.outcomes import Frame
@@ -215,7 +215,7 @@ def filed_one_by_one(project: GroupProject, *buckets: Bucket) -> None:
         slug = made.finding.api
         report = Report(fingerprint=made.fingerprint, title="old", body=text, slug=slug)
         issues[made.fingerprint] = project.issues.open(report).number
-    project.store.save(with_issues(known, issues))
+    project.store.save(records_with_issues(known, issues))
 
 
 def test_issue_of_an_old_version_becomes_the_groups_issue(project: GroupProject) -> None:
