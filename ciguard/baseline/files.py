@@ -43,7 +43,10 @@ _MAX_FILE_BYTES = 128 << 20
 _SIXTEEN_PARTS_SCHEMA = 2
 """Number of the schema in which the corpus always has sixteen parts."""
 
-_RESTORE_ADVICE = "Restore it from its history, or move the baseline away to establish a new one."
+_RESTORE_ADVICE = (
+    "Restore the file from the baseline's history, or move the baseline away to establish a "
+    "new one."
+)
 
 
 def read_records(folder: Path, name: str) -> Records:

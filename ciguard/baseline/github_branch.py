@@ -132,8 +132,8 @@ class GitHubBranch:
         if not repository.token:
             msg = (
                 f"{refusal} GitHub's API needs a token to write the branch: set "
-                f"{' or '.join(TOKEN_VARIABLES)} to one with the permission `contents: write`. "
-                f"{exemption(branch)}"
+                f"{' or '.join(TOKEN_VARIABLES)} to a token with the permission "
+                f"`contents: write`. {exemption(branch)}"
             )
             raise BaselineError(msg)
         self._requester = _requester(repository)

@@ -142,8 +142,8 @@ class FolderStore:
                     beside(self.folder)
         except Timeout as error:
             msg = (
-                f"{self._name}: another process has locked the baseline for {_LOCK_TIMEOUT_S:g} s. "
-                "Wait for it to end, then run again."
+                f"{self._name}: another process has locked the baseline for "
+                f"{_LOCK_TIMEOUT_S:g} s. Wait for that process to end, then run again."
             )
             raise BaselineError(msg) from error
         except OSError as error:

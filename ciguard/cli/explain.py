@@ -20,8 +20,8 @@ from ciguard.errors import ConfigurationError
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Target to inspect, e.g. torch==2.13.0; it is installed if needed. [default: none; "
-    "shows ciguard's own constraints for the newest version that ciguard knows]",
+    help="Target to inspect, e.g. torch==2.13.0; the target is installed if needed. [default: "
+    "none; shows ciguard's own constraints for the newest version that ciguard knows]",
 )
 @click.option(
     "--file",

@@ -90,7 +90,8 @@ def _devices(
     "gpu",
     metavar="LABEL",
     multiple=True,
-    help="Label of a runner with a GPU. Without it, GPU jobs are left out and reported as not run.",
+    help="Label of a runner with a GPU. Without this option, GPU jobs are left out and "
+    "reported as not run.",
 )
 @click.option(
     "--shards",
@@ -126,8 +127,8 @@ def _devices(
 @click.option(
     "--arguments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write options to, one per line, for a single `ciguard run` that covers all jobs. "
-    "It is empty if there are no jobs.",
+    help="File to write options to, one per line, for a single `ciguard run` that covers all "
+    "jobs. The file is empty if there are no jobs.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."

@@ -272,7 +272,7 @@ class _Parser:
     def _read_variable(self, name: str, value: str) -> None:
         reason = refusal(name)
         if reason:
-            self._fail(f"{name} cannot be set: {reason}", "remove it from the target")
+            self._fail(f"{name} cannot be set: {reason}", "remove the variable from the target")
         if name in self._variables:
             self._fail(f"{name} is set twice", "keep one of them")
         if "\0" in value:

@@ -201,8 +201,8 @@ class LocalTracker:
             lock.acquire()
         except Timeout as error:
             msg = (
-                f"{self._folder}: another process has locked the issues for {_LOCK_TIMEOUT_S:g} s. "
-                "Wait for it to end, then run again."
+                f"{self._folder}: another process has locked the issues for "
+                f"{_LOCK_TIMEOUT_S:g} s. Wait for that process to end, then run again."
             )
             raise OutputError(msg) from error
         except OSError as error:

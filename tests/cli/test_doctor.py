@@ -185,7 +185,7 @@ def test_merge_queue_without_the_required_check_is_a_problem(
 
     assert shown.startswith("exit 1\n")
     assert (
-        "the merge queue requires ciguard / Verdict, but no workflow reports it"
+        "the merge queue requires ciguard / Verdict, but no workflow reports this check"
         in _lines(shown, "required check")[0]
     )
 

@@ -29,9 +29,9 @@ _BLOCKING_RULES = {
 }
 """Effect of each kind of rule that blocks writing the baseline, both by push and by the API."""
 _DISABLED = {
-    "disabled_inactivity": "GitHub disabled it after 60 days without a commit",
-    "disabled_manually": "a user disabled it",
-    "disabled_fork": "it is disabled because the repository is a fork",
+    "disabled_inactivity": "GitHub disabled this workflow after 60 days without a commit",
+    "disabled_manually": "a user disabled this workflow",
+    "disabled_fork": "this workflow is disabled because the repository is a fork",
 }
 
 
@@ -118,8 +118,8 @@ class _Examination:
             return warning(
                 subject,
                 "the repository is a fork, where nightly runs and issues are disabled",
-                "To enable them, remove the condition `!github.event.repository.fork` from the "
-                "nightly workflow.",
+                "To enable nightly runs and issues, remove the condition "
+                "`!github.event.repository.fork` from the nightly workflow.",
             )
         if state.may_push is False:
             return unknown(
@@ -133,7 +133,8 @@ class _Examination:
         return warning(
             subject,
             "issues are disabled, so ciguard cannot file any",
-            "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
+            "Enable issues in the repository's settings, or set `issues: false` where "
+            "file-issues.yml is called.",
         )
 
     def _label(self, subject: str) -> Diagnosis:
@@ -182,7 +183,8 @@ class _Examination:
         if has_queue and is_required and not self._workflows.runs_in_merge_queue:
             return problem(
                 subject,
-                f"the merge queue requires {check}, but no workflow reports it for merge groups",
+                f"the merge queue requires {check}, but no workflow reports this check "
+                "for merge groups",
                 "Add the trigger `merge_group:` to the workflow for pull requests.",
             )
         if not is_required:
@@ -202,13 +204,13 @@ class _Examination:
             return problem(
                 subject,
                 f"{nightly}: {_DISABLED[state]}",
-                f"Enable it: `gh workflow enable {nightly.rpartition('/')[2]}`.",
+                f"Enable the workflow: `gh workflow enable {nightly.rpartition('/')[2]}`.",
             )
         if not state:
             return warning(
                 subject,
                 f"{nightly}: GitHub does not know this workflow",
-                "Merge it into the default branch.",
+                "Merge the workflow into the default branch.",
             )
         return healthy(subject, f"{nightly} is active")
 

@@ -103,9 +103,9 @@ REMEDY_BY_TEXT = {
     "./torch.whl": "keep the file name from the build",
     "torch@https://example.org/torch": "download the wheel",
     "torch LD_PRELOAD=/tmp/x.so": "which code the worker loads",
-    "torch PYTHONPATH=/tmp": "ciguard sets it",
+    "torch PYTHONPATH=/tmp": "ciguard sets the variable",
     "torch GITHUB_TOKEN=x": "credentials",
-    "torch MY_API_KEY=x": "its name suggests a secret",
+    "torch MY_API_KEY=x": "name suggests a secret",
     "torch CUDA_VISIBLE_DEVICES=1": "write @cpu, @cuda",
     "torch@cuda CUDA_DEVICE_ORDER=FASTEST_FIRST": "write @cpu, @cuda",
 }

@@ -137,7 +137,7 @@ def test_issue_shows_fixed_members_and_closes_with_the_last(
     project.fix("torch.a")
 
     assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
-    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of its case" in said
+    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of the bucket's case" in said
     assert "| seen 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
