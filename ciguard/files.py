@@ -88,12 +88,12 @@ def parse_json(text: str, *, max_elements: int = MAX_ELEMENTS) -> Any:
             deeply.
     """
     if sum(map(text.count, ",[{")) > max_elements:
-        msg = f"more than {max_elements} elements"
+        msg = f"the JSON document has more than {max_elements} elements"
         raise ValueError(msg)
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        msg = "nested too deeply"
+        msg = "the JSON document is nested too deeply"
         raise ValueError(msg) from None
 
 
@@ -109,7 +109,7 @@ def _open_regular(path: Path, *, most: int) -> Iterator[BinaryIO]:
     with os.fdopen(descriptor, "rb") as stream:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            msg = "not a regular file"
+            msg = "the path is not a regular file"
             raise ValueError(msg)
         if status.st_size > most:
             raise ValueError(_too_large(most))
@@ -117,14 +117,14 @@ def _open_regular(path: Path, *, most: int) -> Iterator[BinaryIO]:
 
 
 def _too_large(most: int) -> str:
-    return f"larger than {most} bytes"
+    return f"the file is larger than {most} bytes"
 
 
 def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        msg = f"not UTF-8 text (byte {error.start})"
+        msg = f"the file is not UTF-8 text (byte {error.start})"
         raise ValueError(msg) from error
 
 

@@ -66,11 +66,11 @@ class FunctionTests:
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
-            # pytest would import a file that is named on the command line as a test module.
+            # If a file is named on the command line, pytest would import it as a test module.
             offered = [item for item in offered if not isinstance(item, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
         own.program = program.with_sidecar(sidecar)
-        own.tests = self
+        own.plugin = self
         return [*offered, own]
 
     def _is_test_file(self, file: Path) -> bool:
@@ -151,7 +151,7 @@ class AnnotatedFile(pytest.File):
     """A program with annotated functions."""
 
     program: ProgramFile
-    tests: FunctionTests
+    plugin: FunctionTests
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Import the program in its process and yield its functions.
@@ -159,7 +159,7 @@ class AnnotatedFile(pytest.File):
         Raises:
             CollectError: if it cannot be imported, or one of its annotations is invalid.
         """
-        result = collect(self.tests.hosts.of(self.program), self.program)
+        result = collect(self.plugin.hosts.of(self.program), self.program)
         match result:
             case SkippedProgram(reason):
                 pytest.skip(reason, allow_module_level=True)
@@ -256,7 +256,7 @@ class _HostedItem(pytest.Item):
         if result.skip:
             pytest.skip(result.skip)
         if result.failure:
-            raise _failed(result.exceptions)(result.failure, pytrace=False)
+            raise _failed_class(result.exceptions)(result.failure, pytrace=False)
 
 
 class AnnotatedFunction(_HostedItem):
@@ -274,7 +274,7 @@ class AnnotatedFunction(_HostedItem):
 
     def runtest(self) -> None:
         """Test the function."""
-        tests = self.file.tests
+        tests = self.file.plugin
         execution = tests.execution(self.file.program, self.spec.timeout)
         settings = tests.search_settings()
         self.report(test_function(self.spec, self.collected, execution, settings))
@@ -292,12 +292,12 @@ class ModuleTest(_HostedItem):
 
     def runtest(self) -> None:
         """Run the program as a script."""
-        tests = self.file.tests
+        tests = self.file.plugin
         execution = tests.execution(self.file.program, self.main.timeout)
         self.report(test_script(self.main, execution, tests.search_settings()))
 
 
-def _failed(exceptions: tuple[str, ...]) -> type[Any]:
+def _failed_class(exceptions: tuple[str, ...]) -> type[Any]:
     """Return a failure type that is also the raised exception, so that `xfail(raises=…)` works."""
     base = pytest.fail.Exception
     kind = getattr(builtins, exceptions[0], None) if len(set(exceptions)) == 1 else None

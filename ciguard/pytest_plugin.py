@@ -29,14 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ciguard-max-examples",
         type=int,
         metavar="N",
-        help="Valid inputs for each function. Default: that of Hypothesis's profile.",
+        help="Number of valid inputs to run for each function. Default: max_examples of "
+        "Hypothesis's profile.",
     )
     group.addoption(
         "--ciguard-budget",
         type=float,
         metavar="SECONDS",
-        help=f"Time limit of one function's test, in seconds. Default: {_DEFAULT_BUDGET_S}; "
-        "0 for no limit.",
+        help="Time limit for the test of one function, in seconds; 0 for no limit. Default: "
+        f"{_DEFAULT_BUDGET_S}.",
     )
     for name, kind, default, text in (
         ("ciguard", "bool", False, "Test annotated functions without --ciguard."),
@@ -46,16 +47,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             "ciguard_timeout",
             "string",
             _DEFAULT_TIMEOUT_S,
-            "Timeout of one call without @timeout, in seconds.",
+            "Timeout of one call of a function without @timeout, in seconds.",
         ),
         (
             "ciguard_oracles",
             "args",
             ["exception", "ensure", "nan", "timeout"],
-            "Oracles that detect failures. Also available: mutation (of arguments).",
+            (
+                "Oracles that detect failures. The oracle mutation, which detects changed "
+                "arguments, is off by default."
+            ),
         ),
         ("ciguard_sidecars", "paths", [], "Folders with sidecar files of annotations."),
-        ("ciguard_python", "string", "", "Interpreter that runs the programs. Default: this one."),
+        (
+            "ciguard_python",
+            "string",
+            "",
+            (
+                "Python interpreter that runs the tested programs. Default: the interpreter that "
+                "runs pytest."
+            ),
+        ),
     ):
         parser.addini(name, text, type=kind, default=default)  # type: ignore[arg-type]
 

@@ -135,7 +135,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             ActionInput(
                 name="environment",
                 pattern=rf"{_VARIABLE}(\n\s*{_VARIABLE})*",
-                remedy="variables as NAME=value, one per line",
+                remedy="one variable per line, as NAME=value",
             ),
             ActionInput(name="index-url"),
             _boolean("check"),
@@ -145,7 +145,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             ActionInput(
                 name="artifact",
                 pattern=r'[^"/:<>|*?\\\r\n]{1,200}',
-                remedy="a name without / and :",
+                remedy="a name without the characters / and :",
             ),
             ActionInput(name="github-token"),
             ActionInput(name="security-token"),

@@ -37,7 +37,7 @@ class ActionTask(StrEnum):
     PLAN = "plan"
     SHARD = "shard"
     MERGE = "merge"
-    FILE = "file"
+    FILE_ISSUES = "file"
     """The privileged part: writes the baseline and files issues for another workflow run."""
 
 
@@ -82,7 +82,7 @@ class ActionRequest:
         Only runs of the default branch write. In a matrix, a separate job writes after all rows,
         so that fuzzing jobs do not need write permissions.
         """
-        return self._is_trusted and self.task in {ActionTask.GUARD, ActionTask.FILE}
+        return self._is_trusted and self.task in {ActionTask.GUARD, ActionTask.FILE_ISSUES}
 
     @property
     def leaves_writing(self) -> bool:
@@ -167,7 +167,7 @@ _REQUIRED_INPUTS = {
         ("job", "the name of a job of the plan"),
     ),
     ActionTask.MERGE: (("results", "the folder with the results of the shards"),),
-    ActionTask.FILE: (("results", "the folder to which the artifact was downloaded"),),
+    ActionTask.FILE_ISSUES: (("results", "the folder to which the artifact was downloaded"),),
 }
 """Required inputs and a description of each, by task."""
 
@@ -175,14 +175,15 @@ _REQUIRED_INPUTS = {
 def _require(task: ActionTask, inputs: Mapping[str, str]) -> None:
     if "base-wheel" in inputs and "wheel" not in inputs:
         msg = (
-            "input 'wheel' is missing: 'base-wheel' needs it. Name the wheel to compare with the "
-            "base."
+            "input 'wheel' is missing, but the input 'base-wheel' is set. Name the wheel "
+            "to compare with the base's wheel."
         )
         raise InputError(msg)
     for name, description in _REQUIRED_INPUTS.get(task, ()):
         if name not in inputs:
             msg = (
-                f"input {name!r} is missing: the task {task.value!r} needs it. Write {description}."
+                f"input {name!r} is missing, but the task {task.value!r} needs this "
+                f"input. Write {description}."
             )
             raise InputError(msg)
 
@@ -203,7 +204,10 @@ def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path)
         stored = json.loads(read_text(path, most=_MAX_BYTES))
         inputs = {variable_of(name): str(stored[name]) for name in INPUTS if name in stored}
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        msg = f"{path}: not a request file, which the first step of the action writes: {error}"
+        msg = (
+            f"{path} is not a valid request file: {error}. The first step of the action "
+            "writes this file; see its log."
+        )
         raise InputError(msg) from error
     others = {name: value for name, value in environment.items() if not name.startswith("INPUT_")}
     return request_of({**others, **inputs}, workspace=workspace)

@@ -100,7 +100,7 @@ def without_baseline(results: Results, *, is_written_later: bool) -> Results:
     remedy = (
         "The workflow that calls file-issues.yml runs next and establishes the baseline."
         if is_written_later
-        else "Establish the baseline by a run of the default branch, or set the input `base`."
+        else ("Establish the baseline with a run on the default branch, or set the input `base`.")
     )
     sentence = (
         f"There is no baseline yet to compare with. {remedy} Results of this run: "

@@ -37,13 +37,18 @@ class ScaffoldedFile(StrEnum):
 
     WRITTEN = "written"
     SAME = "unchanged"
-    KEPT = "kept: it has other content; --force overwrites it"
-    OLD = "kept: `ciguard init` wrote an older text; --upgrade merges your changes into the new one"
+    KEPT = "kept: the file has other content; --force overwrites the file"
+    OLD = (
+        "kept: `ciguard init` wrote an older text; --upgrade merges your changes into the new text"
+    )
     UPGRADED = "upgraded"
     MERGED = "merged: your changes are kept"
     CONFLICT = "not merged: you and ciguard changed the same lines"
-    REMOVED = "not written: you removed it after `ciguard init` wrote it"
-    UNKNOWN = "kept: nothing records what `ciguard init` wrote; merge by hand, or use --force"
+    REMOVED = "not written: you removed the file after `ciguard init` wrote it"
+    UNKNOWN = (
+        "kept: there is no record of what `ciguard init` wrote; merge the file by hand, or "
+        "overwrite it with --force"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

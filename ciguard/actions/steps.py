@@ -60,7 +60,7 @@ class Steps:
     def plan_file(self) -> Path:
         """Path of the plan, which need not exist."""
         request = self.request
-        if request.task is ActionTask.FILE and "plan" not in request.inputs:
+        if request.task is ActionTask.FILE_ISSUES and "plan" not in request.inputs:
             plans = sorted(request.path_of("results").rglob(PLAN_FILE))
             return plans[-1] if plans else request.out / PLAN_FILE
         return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
@@ -151,7 +151,7 @@ class Steps:
         The task `file` also publishes results of pull requests, which are untrusted. If they cannot
         be merged, the verdict is `not-run`, and the workflow of the default branch does not fail.
         """
-        if self.request.task is not ActionTask.FILE or self.request.writes:
+        if self.request.task is not ActionTask.FILE_ISSUES or self.request.writes:
             return self._merge()
         try:
             code = self._merge()
@@ -166,7 +166,7 @@ class Steps:
         request = self.request
         if self.is_idle or self.has_nothing_to_file:
             return ExitCode.CLEAN
-        if request.task in {ActionTask.MERGE, ActionTask.FILE}:
+        if request.task in {ActionTask.MERGE, ActionTask.FILE_ISSUES}:
             results = request.path_of("results")
             # Without results, `ciguard merge` gets the folder itself, and reports it as missing.
             folders = sorted(path.parent for path in results.rglob(RUN_FILE)) or [results]
@@ -187,7 +187,7 @@ class Steps:
         words = ["merge", *map(str, folders), "--out", str(request.out)]
         words += ["--plan", str(self.plan_file)]
         code = self._run(words, settings, stops_commands=False)
-        if request.task is ActionTask.FILE and self._is_inconclusive():
+        if request.task is ActionTask.FILE_ISSUES and self._is_inconclusive():
             return ExitCode.CLEAN  # the tested workflow run has already failed
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
             # Only this step removes old and redundant records.
@@ -203,14 +203,14 @@ class Steps:
     def lacks_plan_of_others(self) -> bool:
         """True if the plan of another job or workflow is missing."""
         return (
-            self.request.task in {ActionTask.MERGE, ActionTask.FILE}
+            self.request.task in {ActionTask.MERGE, ActionTask.FILE_ISSUES}
             and not self.plan_file.is_file()
         )
 
     @property
     def has_nothing_to_file(self) -> bool:
         """True for the task `file` if the tested workflow run left neither a plan nor results."""
-        if self.request.task is not ActionTask.FILE:
+        if self.request.task is not ActionTask.FILE_ISSUES:
             return False
         results = self.request.path_of("results")
         return not any(any(results.rglob(name)) for name in (PLAN_FILE, RUN_FILE))
@@ -235,7 +235,7 @@ class Steps:
         words = ["publish", str(self.request.out), *switches, *place_options, name]
         code = self._run(words, self._token(), stops_commands=False)
         is_lost = not (self.request.out / RUN_FILE).is_file()
-        if self.request.task is ActionTask.FILE and is_lost and code == ExitCode.INTERNAL:
+        if self.request.task is ActionTask.FILE_ISSUES and is_lost and code == ExitCode.INTERNAL:
             return ExitCode.CLEAN  # the published status reports the missing results
         return code
 

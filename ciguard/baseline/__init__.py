@@ -15,9 +15,9 @@ from ciguard.baseline.comparison import (
     histories,
     merge,
     records_by_any_name,
+    records_with_issues,
     update,
     with_base_comparison,
-    with_issues,
 )
 from ciguard.baseline.git_command import Git, GitError
 from ciguard.baseline.inventory import Inventory, inventory
@@ -65,9 +65,9 @@ __all__ = [
     "prune",
     "read_runs",
     "records_by_any_name",
+    "records_with_issues",
     "update",
     "with_base_comparison",
-    "with_issues",
     "with_representative",
     "with_run",
     "write_runs",

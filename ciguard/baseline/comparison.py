@@ -375,7 +375,7 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
     return {**records, record.fingerprint: with_decision(record, decision)}
 
 
-def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
+def records_with_issues(records: Records, issues: Mapping[str, str]) -> Records:
     """Return the records with the issues that were filed for them.
 
     Args:

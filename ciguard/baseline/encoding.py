@@ -84,7 +84,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
             State(_field(fields, "state", str)),
             _field(fields, "because", str),
             _field(fields, "clean_runs", int),
-            _clean_on(fields),
+            _clean_targets(fields),
         ),
         representative=_representative(fields, case),
         targets=_texts(fields, "targets"),
@@ -215,7 +215,7 @@ def _sighting_to_json(sighting: Sighting) -> Json:
     }
 
 
-def _clean_on(fields: Mapping[str, Json]) -> tuple[Sighting, ...]:
+def _clean_targets(fields: Mapping[str, Json]) -> tuple[Sighting, ...]:
     # Records of the first releases have no clean runs.
     stored = _typed(fields.get("clean_on", []), list, "clean_on")
     return tuple(_sighting({"clean_on": item}, "clean_on") for item in stored)

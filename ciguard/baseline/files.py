@@ -43,7 +43,10 @@ _MAX_FILE_BYTES = 128 << 20
 _SIXTEEN_PARTS_SCHEMA = 2
 """Number of the schema in which the corpus always has sixteen parts."""
 
-_RESTORE_ADVICE = "Restore it from its history, or move the baseline away to establish a new one."
+_RESTORE_ADVICE = (
+    "Restore the file from the baseline's history, or move the baseline away to establish a "
+    "new one."
+)
 
 
 def read_records(folder: Path, name: str) -> Records:
@@ -157,7 +160,7 @@ class _BaselineReader:
         except ValueError as error:
             raise self._error(file, 1, str(error)) from error
         if name != fingerprint:
-            raise self._error(file, 1, f"the file contains the case of {name}")
+            raise self._error(file, 1, f"the file contains the case of another bucket, {name}")
         return case
 
     def _objects(self, file: str, text: str, *, first: int, most: int) -> Iterator[_Numbered]:
@@ -237,12 +240,12 @@ def stored_layout(folder: Path) -> BaselineLayout | None:
 def _check_part(part: str, fingerprint: str, layout: BaselineLayout) -> None:
     expected = layout.part_of(fingerprint)
     if part != expected:
-        msg = f"{fingerprint} belongs to part {expected}"
+        msg = f"the bucket {fingerprint} is in the wrong part; it belongs in part {expected}"
         raise ValueError(msg)
 
 
 def _case_of(fingerprint: str, cases: Mapping[str, Case]) -> Case:
     if fingerprint not in cases:
-        msg = f"the corpus does not contain the case of {fingerprint}"
+        msg = f"the corpus does not contain the case of the bucket {fingerprint}"
         raise ValueError(msg)
     return cases[fingerprint]

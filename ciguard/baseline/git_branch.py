@@ -126,8 +126,8 @@ class GitBranchStore:
         """
         return self.change(partial(merge, records), beside=beside)
 
-    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
-        """Apply `changed` to the records of the branch, push the result and return it.
+    def change(self, transform: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
+        """Apply `transform` to the records of the branch, push the result and return it.
 
         Raises:
             BaselineError: if the result cannot be pushed; the branch is unchanged.
@@ -137,7 +137,7 @@ class GitBranchStore:
         while True:
             tip = self._read_tip()
             self._tip = ""  # until the push succeeds, the files belong to no commit of the branch
-            records = self._local.change(changed, beside=beside)
+            records = self._local.change(transform, beside=beside)
             commit = self._commit(tip, len(records))
             failure = self._write(commit, tip)
             if failure is None:

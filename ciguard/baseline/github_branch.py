@@ -132,8 +132,8 @@ class GitHubBranch:
         if not repository.token:
             msg = (
                 f"{refusal} GitHub's API needs a token to write the branch: set "
-                f"{' or '.join(TOKEN_VARIABLES)} to one with the permission `contents: write`. "
-                f"{exemption(branch)}"
+                f"{' or '.join(TOKEN_VARIABLES)} to a token with the permission "
+                f"`contents: write`. {exemption(branch)}"
             )
             raise BaselineError(msg)
         self._requester = _requester(repository)
@@ -263,7 +263,7 @@ def exemption(branch: str) -> str:
 
 _RACES = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 """Statuses of responses if another writer moved, created or removed the branch."""
-_LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+_RATE_LIMIT_STATUSES = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"Set {TOKEN_VARIABLES[0]} to a valid token. ",
     HTTPStatus.FORBIDDEN: "Give the token the permission `contents: write`. ",
@@ -275,7 +275,7 @@ def _required_wait_s(failure: GithubException, message: str) -> float | None:
     """Return the wait before a retry in seconds; None if a retry is useless."""
     if failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _UNAVAILABLE_WAIT_S
-    if failure.status not in _LIMITS:
+    if failure.status not in _RATE_LIMIT_STATUSES:
         return None
     headers = {name.lower(): value for name, value in (failure.headers or {}).items()}
     if headers.get("retry-after", "").isdecimal():

@@ -97,7 +97,10 @@ def layout_of(line: str) -> BaselineLayout:
         msg = f"schema {schema!r:.40} is not a positive integer"
         raise ValueError(msg)
     if schema > SCHEMA:
-        msg = f"a newer ciguard wrote it (schema {schema}; this one reads schema {SCHEMA})"
+        msg = (
+            f"a newer version of ciguard wrote the baseline (schema {schema}; this version "
+            f"reads schema {SCHEMA})"
+        )
         raise NewerSchemaError(msg)
     digits = fields.get("digits") if schema == SCHEMA else 0
     if type(digits) is not int or not 0 <= digits <= MAX_DIGITS:

@@ -99,7 +99,10 @@ def write_runs(folder: Path, runs: Iterable[RunSummary]) -> None:
 def _check_schema(header: Untrusted) -> None:
     schema = header.count("schema")
     if schema > _SCHEMA:
-        msg = f"a newer ciguard wrote it (schema {schema}; this one reads schema {_SCHEMA})"
+        msg = (
+            f"a newer version of ciguard wrote this file (schema {schema}; this version reads "
+            f"schema {_SCHEMA})"
+        )
         raise ValueError(msg)
 
 

@@ -58,11 +58,11 @@ class BaselineStore(Protocol):
             BaselineError: if the result cannot be written; the stored baseline is unchanged.
         """
 
-    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
-        """Apply `changed` to the stored records, store the result and return it.
+    def change(self, transform: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
+        """Apply `transform` to the stored records, store the result and return it.
 
         Args:
-            changed: a function that returns the new records, given the stored records.
+            transform: a function that returns the new records, given the stored records.
             beside: a function that writes further files into the baseline's folder.
 
         Raises:
@@ -125,8 +125,8 @@ class FolderStore:
         """
         return self.change(partial(merge, records), beside=beside)
 
-    def change(self, changed: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
-        """Apply `changed` to the stored records, store the result and return it.
+    def change(self, transform: Change, *, beside: ExtraFilesWriter | None = None) -> Records:
+        """Apply `transform` to the stored records, store the result and return it.
 
         Raises:
             BaselineError: if the folder cannot be read or written, or stays locked.
@@ -135,15 +135,15 @@ class FolderStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.folder / _LOCK, timeout=_LOCK_TIMEOUT_S):
                 stored = self.load()
-                records = changed(stored)
+                records = transform(stored)
                 write_records(self.folder, records, stored)
                 self._records, self._signature = records, signature(self.folder)
                 if beside is not None:
                     beside(self.folder)
         except Timeout as error:
             msg = (
-                f"{self._name}: another process has locked the baseline for {_LOCK_TIMEOUT_S:g} s. "
-                "Wait for it to end, then run again."
+                f"{self._name}: another process has locked the baseline for "
+                f"{_LOCK_TIMEOUT_S:g} s. Wait for that process to end, then run again."
             )
             raise BaselineError(msg) from error
         except OSError as error:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     epilog=example('ciguard accept 8a45dee0 --because "only in debug builds"'),
 )
 @click.argument("bucket")
-@click.option("--because", metavar="TEXT", required=True, help="Reason for accepting it.")
+@click.option("--because", metavar="TEXT", required=True, help="Reason for accepting the bucket.")
 @takes_settings("out", "baseline")
 def accept(settings: EffectiveSettings, bucket: str, because: str) -> None:
     """Record in the baseline why BUCKET is accepted, so that it does not fail runs any more.
@@ -44,8 +44,9 @@ def accept(settings: EffectiveSettings, bucket: str, because: str) -> None:
     if not known:
         names = ", ".join(match.fingerprint for match in matches)
         msg = (
-            f"bucket {names}: it is not in the baseline {config.baseline}, which contains only "
-            "confirmed buckets of completed runs. Run `ciguard run` until it is confirmed."
+            f"bucket {names} is not in the baseline {config.baseline}, which contains "
+            "only confirmed buckets of completed runs. Run `ciguard run` until the "
+            "bucket is confirmed."
         )
         raise ConfigurationError(msg)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -197,7 +197,7 @@ def publish(request_file: Path) -> int:
     code = _steps(request).publish()
     if code:
         click.echo(annotation("warning", "The results were not published. See the log."))
-    return code if request.task is ActionTask.FILE else 0
+    return code if request.task is ActionTask.FILE_ISSUES else 0
 
 
 def _summary(results: Results) -> str:

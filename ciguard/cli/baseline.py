@@ -54,8 +54,8 @@ def init(settings: EffectiveSettings) -> int:
     place = settings.config.baseline
     if open_store(place).exists():
         msg = (
-            f"{location_text(place)}: there is already a baseline. Compare with it by "
-            "`ciguard run`, or move it away to establish a new one."
+            f"{location_text(place)} already contains a baseline. Run `ciguard run` to "
+            "compare with this baseline, or move it away to establish a new one."
         )
         raise ConfigurationError(msg)
     return campaign(settings, files_issues=False)
@@ -80,7 +80,7 @@ def show(settings: EffectiveSettings) -> None:
 
 
 @baseline.command(
-    short_help="Remove buckets that are no longer needed.",
+    short_help="Remove fixed and flaky buckets that have not been seen for a long time.",
     epilog=example("ciguard baseline prune --older-than 30"),
 )
 @takes_settings("baseline")
@@ -149,9 +149,14 @@ def promote(settings: EffectiveSettings, max_new: int) -> None:
 def _file_lines(inventory: Inventory) -> Iterator[str]:
     if inventory.parts > 1:
         size, largest = inventory.size / 1e6, inventory.largest / 1e6
-        yield f"Stored in {inventory.parts:,} parts: {size:,.1f} MB, largest file {largest:,.1f} MB"
+        yield (
+            f"Stored in {inventory.parts:,} parts: {size:,.1f} MB in total, {largest:,.1f} MB "
+            "in the largest file"
+        )
     if inventory.leftovers:
-        yield "Files that a killed process left; the next write removes them:"
+        yield (
+            "Files that a killed process left; the next run that writes the baseline removes them:"
+        )
     for name in inventory.leftovers[:_MAX_SHOWN]:
         yield f"  {visible(name)}"
     if len(inventory.leftovers) > _MAX_SHOWN:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1, MAX_SHARDS),
     required=True,
     metavar="N",
-    help="Number of shards of the campaign; each shard has the whole budget.",
+    help="Number of shards to divide the campaign into; each shard has the whole budget.",
 )
 @click.option(
     "--address",
@@ -65,7 +65,7 @@ def cluster(settings: EffectiveSettings, *, shards: int, address: str, workers: 
     config = settings.config
     folders = [shard_folder(config.out, Shard(index, shards)) for index in range(1, shards + 1)]
     jobs = jobs_of(settings, shards)
-    click.echo(f"{len(jobs)} of {shards} shards to run")
+    click.echo(f"{len(jobs)} of {shards} shards are left to run")
     try:
         with interrupts.raised():
             for update in launch(jobs, address=address, workers=workers):

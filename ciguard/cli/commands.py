@@ -147,8 +147,8 @@ def _assemble() -> None:
     for command in chain.from_iterable(SECTIONS.values()):
         if command.name in ciguard.commands:
             msg = (
-                f"level {command.name!r} declares commands, but ciguard already has a command of "
-                "that name. Rename the level."
+                f"level {command.name!r} declares commands, but ciguard already has a "
+                "command with this name. Rename the level."
             )
             raise RegistrationError(msg)
         ciguard.add_command(command)

@@ -26,7 +26,7 @@ _MAX_TEXT = 600
 
 
 @click.command(
-    short_help="Find out what keeps ciguard from working.",
+    short_help="Find and explain problems that keep ciguard from working.",
     epilog=example("ciguard doctor --offline"),
 )
 @takes_settings("baseline")

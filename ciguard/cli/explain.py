@@ -20,8 +20,8 @@ from ciguard.errors import ConfigurationError
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Target to inspect, e.g. torch==2.13.0; it is installed if needed. [default: none; "
-    "ciguard's own constraints for the newest version that it knows are shown]",
+    help="Target to inspect, e.g. torch==2.13.0; the target is installed if needed. [default: "
+    "none; shows ciguard's own constraints for the newest version that ciguard knows]",
 )
 @click.option(
     "--file",
@@ -47,7 +47,10 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
         click.echo(visible(step), err=True)
 
     if learned and target is None:
-        msg = "--learned needs the target of the campaigns. Add it, e.g. --target torch==2.13.0."
+        msg = (
+            "--learned needs the target of the campaigns. Add --target, e.g. --target "
+            "torch==2.13.0."
+        )
         raise ConfigurationError(msg)
     knowledge, api_name = knowledge_for(api, target=target, file=file, on_step=show_step)
     origin = f"{knowledge.provenance.library} {visible(knowledge.provenance.version)}"

@@ -16,12 +16,14 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     short_help="Extract constraints from a library or from documentation.",
     epilog=example("ciguard api extract --target torch==2.13.0"),
 )
-@click.option("--target", metavar="TARGET", help="Target to describe, e.g. torch==2.13.0.")
+@click.option(
+    "--target", metavar="TARGET", help="Target to extract the constraints from, e.g. torch==2.13.0."
+)
 @click.option(
     "--docs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with documentation to use instead of a target, JSON Lines: one object per "
-    "parameter.",
+    help="File with documentation, in JSON Lines with one object per parameter. With this "
+    "option, no target is imported.",
 )
 @click.option(
     "--rules",
@@ -32,12 +34,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--out",
     type=_FILE,
-    help="File to write the constraints to, JSON Lines. [default: LIBRARY-VERSION.jsonl]",
+    help="File to write the constraints to, in JSON Lines. [default: LIBRARY-VERSION.jsonl]",
 )
 @click.option(
     "--documentation",
     type=_FILE,
-    help="File to write defects of the library's documentation to, JSON Lines.",
+    help="File to write defects of the library's documentation to, in JSON Lines.",
 )
 def extract(
     *,
@@ -54,7 +56,7 @@ def extract(
     has one line per parameter. docs/knowledge.md describes the formats.
     """
     if (target is None) == (docs is None):
-        msg = "write either --target or --docs, e.g. --target torch==2.13.0"
+        msg = "give either --target or --docs, e.g. --target torch==2.13.0"
         raise click.UsageError(msg)
     if target is not None:
         _from_target(target, out, documentation)
@@ -91,7 +93,7 @@ def _from_documentation(docs: Path, out: Path | None, rules: Path | None) -> Non
     from ciguard.knowledge import extract_from_file
 
     if out is None:
-        msg = "--docs needs --out, the file to write the constraints to"
+        msg = "--docs needs --out: name the file to write the constraints to"
         raise click.UsageError(msg)
     parameters, constrained = extract_from_file(docs, out, rules=rules)
     click.echo(f"{out}: {parameters} parameters, {constrained} with a constraint")

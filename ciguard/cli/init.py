@@ -17,14 +17,23 @@ if TYPE_CHECKING:
     from ciguard.actions import ActionSource, ScaffoldRecord
 
 _NEXT = {
-    "github": "Commit them and merge them into the default branch, which establishes the baseline. "
-    "`ciguard doctor` checks the rest. See docs/action.md.",
-    "gitlab": "Commit them, include .gitlab/ciguard.gitlab-ci.yml in .gitlab-ci.yml, and create a "
-    "schedule and a token as its first lines describe. See docs/other-ci.md.",
-    "jenkins": "Commit them, and create a multibranch pipeline from ci/ciguard.Jenkinsfile with "
-    "the credentials that its first lines name. See docs/other-ci.md.",
-    "cron": "Commit them, and add the lines of ci/ciguard.crontab to a crontab. "
-    "See docs/other-ci.md.",
+    "github": (
+        "Commit these files, and merge them into the default branch, whose first run "
+        "establishes the baseline. `ciguard doctor` checks the rest. See docs/action.md."
+    ),
+    "gitlab": (
+        "Commit these files. Include .gitlab/ciguard.gitlab-ci.yml in .gitlab-ci.yml, and "
+        "create the schedule and the token that its first lines describe. See "
+        "docs/other-ci.md."
+    ),
+    "jenkins": (
+        "Commit these files, and create a multibranch pipeline from ci/ciguard.Jenkinsfile "
+        "with the credentials that its first lines name. See docs/other-ci.md."
+    ),
+    "cron": (
+        "Commit these files, and add the lines of ci/ciguard.crontab to a crontab. See "
+        "docs/other-ci.md."
+    ),
 }
 """Next step for the user, by CI system."""
 
@@ -44,7 +53,8 @@ _NEXT = {
 @click.option(
     "--ci",
     type=click.Choice(["github", "gitlab", "jenkins", "cron"]),
-    help="CI system to write files for. [default: that of the last call, else github]",
+    help="CI system to write files for. [default: the CI system of the last `ciguard init`, "
+    "else github]",
 )
 @click.option(
     "--upgrade",
@@ -80,8 +90,9 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     record = _forced_record(root) if force else read_record(root)
     if upgrades and record is None:
         msg = (
-            f"--upgrade: there is no {RECORD}, which records what `ciguard init` wrote. Run "
-            "`ciguard init`, which keeps files that you changed, or overwrite them with --force."
+            f"--upgrade needs {RECORD}, which records what `ciguard init` wrote, but "
+            "there is no such file. Run `ciguard init`; it keeps files that you changed, "
+            "unless you add --force."
         )
         raise ConfigurationError(msg)
     record = replace(record or ScaffoldRecord(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
@@ -106,7 +117,10 @@ def _forced_record(root: Path) -> ScaffoldRecord | None:
     try:
         record = read_record(root)
     except ConfigurationError as error:
-        click.echo(f"{error} The file will be overwritten. Name the CI system with --ci.")
+        click.echo(
+            f"{error} The damaged file will be overwritten. Its CI system is unknown: name the CI "
+            "system with --ci."
+        )
         return None
     return record and ScaffoldRecord(ci=record.ci)
 

@@ -15,8 +15,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     short_help="Learn documentation rules from labelled sentences.",
     epilog=example("ciguard api learn --sentences labels.jsonl --out rules"),
 )
-@click.option("--sentences", type=_FILE, required=True, help="Labelled sentences, JSON Lines.")
-@click.option("--docs", type=_FILE, help="Documentation that contains the sentences, JSON Lines.")
+@click.option(
+    "--sentences", type=_FILE, required=True, help="File with labelled sentences, in JSON Lines."
+)
+@click.option(
+    "--docs",
+    type=_FILE,
+    help="File with the documentation that contains the sentences, in JSON Lines.",
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -29,15 +35,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.FloatRange(min=1.0),
     default=2.0,
     show_default=True,
-    help="Number of sentences that a pattern must match; a sentence that occurs n times counts as "
-    "sqrt(n).",
+    help="Minimum number of sentences that a pattern must match; a sentence that occurs n "
+    "times counts as sqrt(n).",
 )
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0.0, 1.0),
     default=0.5,
     show_default=True,
-    help="Share of the matched sentences that must state the constraint, from 0 to 1.",
+    help="Minimum share of a pattern's matched sentences that state the constraint, from 0 to 1.",
 )
 def learn(
     *, sentences: Path, docs: Path | None, out: Path, min_support: float, min_confidence: float

@@ -73,12 +73,13 @@ def matching_buckets(config: Config, name: str) -> list[Bucket]:
         return [bucket for bucket in buckets if cause_name(bucket) == names[0]]
     if not names:
         msg = (
-            f"group {visible(name)!r}: none of the {len(buckets)} buckets in {config.out} and "
-            f"{config.baseline} belongs to it. `ciguard show BUCKET` prints the group of a bucket."
+            f"group {visible(name)!r}: none of the {len(buckets)} buckets in {config.out} "
+            f"and {config.baseline} belongs to this group. `ciguard show BUCKET` prints "
+            "the group of a bucket."
         )
         raise ConfigurationError(msg)
     listed = ", ".join(names[:10])
-    msg = f"group {visible(name)!r}: {len(names)} matches: {listed}. Write more of the name."
+    msg = f"group {visible(name)!r}: {len(names)} groups match: {listed}. Write more of the name."
     raise ConfigurationError(msg)
 
 
@@ -104,10 +105,14 @@ def matching_bucket(config: Config, name: str) -> Bucket:
     places = f"{config.out} and {config.baseline}"
     if not matches:
         msg = (
-            f"bucket {visible(name)!r}: none of the {len(buckets)} buckets in {places} matches. "
-            "`ciguard show` lists the buckets; --out names another run."
+            f"bucket {visible(name)!r}: none of the {len(buckets)} buckets in {places} "
+            "matches. `ciguard show` lists the buckets; to search the results of another "
+            "run, name their folder with --out."
         )
         raise ConfigurationError(msg)
     names = ", ".join(bucket.fingerprint for bucket in matches[:10])
-    msg = f"bucket {visible(name)!r}: {len(matches)} matches: {names}. Write more digits."
+    msg = (
+        f"bucket {visible(name)!r}: {len(matches)} buckets match: {names}. Write more digits "
+        "of the fingerprint."
+    )
     raise ConfigurationError(msg)

@@ -36,7 +36,8 @@ _MERGE_SETTINGS = [
     "plan_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="plan.json of `ciguard plan`: jobs of this plan without results count as not run.",
+    help="File plan.json that `ciguard plan` wrote; jobs of this plan without results count "
+    "as not run.",
 )
 @takes_settings(*_MERGE_SETTINGS)
 def merge(settings: EffectiveSettings, folders: tuple[Path, ...], plan_file: Path | None) -> int:

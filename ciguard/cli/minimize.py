@@ -8,7 +8,7 @@ import click
 
 from ciguard.cli.lookup import matching_bucket
 from ciguard.cli.options import example, takes_settings
-from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
+from ciguard.cli.reproduce import refuse_incomplete, refuse_measured_finding
 from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 
@@ -35,11 +35,13 @@ def minimize(settings: EffectiveSettings, bucket: str) -> int:
 
     config = settings.config
     original = matching_bucket(config, bucket)
-    refuse_measured(original)
+    refuse_measured_finding(original)
     refuse_incomplete(original)
     minimised = minimise(original, config, on_step=lambda step: click.echo(visible(step), err=True))
     if minimised is None:
-        click.echo(f"{original.fingerprint}: its case does not show the defect any more.", err=True)
+        click.echo(
+            f"{original.fingerprint}: the bucket's case no longer shows the defect.", err=True
+        )
         return ExitCode.FINDINGS
     old, new = original.finding.case, minimised.bucket.finding.case
     click.echo(minimised.script)
@@ -51,7 +53,7 @@ def minimize(settings: EffectiveSettings, bucket: str) -> int:
             err=True,
         )
     else:
-        click.echo(f"{original.fingerprint}: its case cannot be simplified.", err=True)
+        click.echo(f"{original.fingerprint}: the bucket's case cannot be simplified.", err=True)
     return ExitCode.CLEAN
 
 

@@ -90,13 +90,14 @@ def _devices(
     "gpu",
     metavar="LABEL",
     multiple=True,
-    help="Label of a runner with a GPU. Without it, GPU jobs are left out and reported as not run.",
+    help="Label of a runner with a GPU. Without this option, GPU jobs are left out and "
+    "reported as not run.",
 )
 @click.option(
     "--shards",
     type=click.IntRange(1, 256),
     default=1,
-    help="Shards per row of the matrix.  [default: 1]",
+    help="Number of shards for each row of the matrix.  [default: 1]",
 )
 @click.option(
     "--deepen",
@@ -113,7 +114,9 @@ def _devices(
     help="Environment variable to set in every worker. May be given more than once.",
 )
 @click.option("--wheel", type=_WHEEL, help="Wheel to test instead of a release.")
-@click.option("--base-wheel", type=_WHEEL, help="Wheel of the base, to compare --wheel with.")
+@click.option(
+    "--base-wheel", type=_WHEEL, help="Wheel of the base commit, with which --wheel is compared."
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -124,8 +127,8 @@ def _devices(
 @click.option(
     "--arguments",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write options to, one per line, for a single `ciguard run` that covers all jobs. "
-    "It is empty if there are no jobs.",
+    help="File to write options to, one per line, for a single `ciguard run` that covers all "
+    "jobs. The file is empty if there are no jobs.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the plan as JSON instead of an explanation."
@@ -182,7 +185,7 @@ def _request(settings: EffectiveSettings, options: Mapping[str, Any]) -> PlanReq
 
     against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))
     if base_wheel and not wheel:
-        msg = "--base-wheel needs --wheel, the wheel to compare it with."
+        msg = "--base-wheel needs --wheel: name the wheel to compare with the base's wheel."
         raise click.UsageError(msg)
     mode = options["mode"] or (PlanMode.PULL_REQUEST if against else PlanMode.BATCH)
     return PlanRequest(

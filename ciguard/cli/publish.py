@@ -32,7 +32,8 @@ _RETRY_BUDGET_S = 300.0
 @click.option(
     "--comment",
     is_flag=True,
-    help="Publish a comment: it is created at the first failure, and updated by later runs.",
+    help="Publish a comment: the first run that fails creates the comment, and later runs "
+    "update it.",
 )
 @click.option("--sarif", is_flag=True, help="Publish code-scanning alerts.")
 @click.option(
@@ -58,7 +59,8 @@ _RETRY_BUDGET_S = 300.0
     "--head-repository",
     metavar="OWNER/NAME",
     default="",
-    help="Repository of the head: with --head-branch, an alternative to --pull-request.",
+    help="Repository that contains the pull request's head branch. Together with "
+    "--head-branch, this option replaces --pull-request.",
 )
 @click.option(
     "--head-branch",
@@ -70,7 +72,7 @@ _RETRY_BUDGET_S = 300.0
     "--ref",
     metavar="REF",
     default="",
-    help="Git ref that --sarif publishes alerts for.  [default: head of the pull request]",
+    help="Git ref for which --sarif publishes alerts.  [default: head of the pull request]",
 )
 @click.option(
     "--name",
@@ -83,7 +85,8 @@ _RETRY_BUDGET_S = 300.0
     metavar="LOGIN",
     default="github-actions[bot]",
     show_default=True,
-    help="Account of the token: only comments of this account are changed.",
+    help="Login of the account that the token belongs to; only comments of this account are "
+    "changed.",
 )
 def publish(folder: Path, **options: Any) -> int:
     """Publish the results in FOLDER on a GitHub pull request, with the token in GITHUB_TOKEN.
@@ -123,7 +126,7 @@ def publish(folder: Path, **options: Any) -> int:
 
 def _require_complete(options: Mapping[str, Any]) -> None:
     if not (options["check"] or options["comment"] or options["sarif"]):
-        msg = "nothing to publish: add at least one of --check, --comment and --sarif."
+        msg = "there is nothing to publish: add at least one of --check, --comment and --sarif."
         raise ConfigurationError(msg)
     has_head = bool(options["head_repository"] and options["head_branch"])
     if options["comment"] and not (options["pull_request"] or has_head):
@@ -158,8 +161,8 @@ def _pull_request(connection: Connection, options: Mapping[str, Any]) -> str:
     if number:
         return str(number)
     click.echo(
-        "Comment skipped: no open pull request has this head commit. If a newer commit was pushed, "
-        "the run of that commit will comment."
+        "Comment skipped: no open pull request has this head commit. If a newer commit "
+        "was pushed, the run for that commit will comment."
     )
     return ""
 
@@ -192,7 +195,10 @@ def _publish_check(connection: Connection, head: Head, status: Status) -> None:
 
 def _require_token(connection: Connection, permission: str) -> None:
     if not connection.token:
-        msg = f"there is no token in GITHUB_TOKEN or GH_TOKEN; set one with `{permission}`"
+        msg = (
+            "neither GITHUB_TOKEN nor GH_TOKEN is set; set one of them to a token with the "
+            f"permission `{permission}`"
+        )
         raise TrackerForbiddenError(msg)
 
 

@@ -43,13 +43,14 @@ def reproduce(settings: EffectiveSettings, bucket: str, target: str | None, *, g
     match = matching_bucket(settings.config, bucket)
     # If two targets differ, the last one deviates.
     origin = match.finding.targets[-1]
-    refuse_measured(match)
+    refuse_measured_finding(match)
     refuse_incomplete(match)
     recorded = match.finding.outcomes.get(origin)
     if recorded is None and match.finding.pair is not PairKind.NONE:
         msg = (
-            f"bucket {match.fingerprint}: it is a difference between targets, but the baseline "
-            "stores no outcomes to compare with. Run `ciguard run` with both targets to replay it."
+            f"bucket {match.fingerprint} is a difference between targets, but the "
+            "baseline does not store the outcomes to compare. Run `ciguard run` with "
+            "both targets to replay the bucket's case."
         )
         raise ConfigurationError(msg)
     where = target or origin.partition(" #")[0]
@@ -80,17 +81,19 @@ def _show_native_stack(bucket: Bucket, target: str, config: Config) -> None:
     )
     stack = [line for line in session.text.splitlines() if line.startswith("#")]
     if not stack:
-        click.echo("gdb observed no crash: the process did not crash under it, or not in time.")
+        click.echo(
+            "gdb observed no crash: under gdb, the process did not crash before the timeout."
+        )
         return
     click.echo("native stack")
     for line in stack:
         click.echo(f"   {visible(line)}")
-    click.echo("frames of the library itself")
+    click.echo("native frames in the library")
     for frame in native_frames(session.frames):
         click.echo(f"   {visible(frame.function)} ({visible(frame.file)})")
 
 
-def refuse_measured(bucket: Bucket) -> None:
+def refuse_measured_finding(bucket: Bucket) -> None:
     """Reject a bucket whose defect was measured, since a single call on one target cannot show it.
 
     Raises:
@@ -100,9 +103,9 @@ def refuse_measured(bucket: Bucket) -> None:
 
     if is_measured(bucket.finding):
         msg = (
-            f"bucket {bucket.fingerprint}: it was found by measuring ({bucket.finding.kind}), "
-            "which a single call cannot show. Run its script on both targets, or `ciguard run`, "
-            "which measures the call again."
+            f"bucket {bucket.fingerprint} was found by measuring ({bucket.finding.kind}), "
+            "so a single call cannot show its defect. Run the bucket's script on both "
+            "targets, or run `ciguard run`, which measures the call again."
         )
         raise ConfigurationError(msg)
 
@@ -118,8 +121,9 @@ def refuse_incomplete(bucket: Bucket) -> None:
     case = bucket.finding.case
     if not is_replayable(case):
         msg = (
-            f"bucket {bucket.fingerprint}: its relation {visible(case.relation)!r} is not "
-            "installed, or does not apply to this call. Install the package that provides it."
+            f"bucket {bucket.fingerprint}: its metamorphic relation "
+            f"{visible(case.relation)!r} is not installed, or does not apply to this "
+            "call. Install the package that provides the relation."
         )
         raise ConfigurationError(msg)
 

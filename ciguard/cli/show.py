@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--grouping",
     is_flag=True,
-    help="Show only the parts of BUCKET's fingerprint, and its aliases.",
+    help="Show only the parts from which BUCKET's fingerprint is made, and its older fingerprints.",
 )
 @click.option(
     "--realistic",

@@ -49,7 +49,7 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
         source = read_text(path, most=MAX_BYTES)
         module = module_of(source, path, path.name)
     except (OSError, ValueError) as error:
-        msg = f"{visible(str(file))}: cannot be read: {error}"
+        msg = f"{visible(str(file))} cannot be read: {error}. Name a Python file in UTF-8."
         raise ConfigurationError(msg) from error
     proposals = suggestions(module, other_modules_of(path), shipped_knowledge, pattern)
     reasons = [visible(line) for line in explanation_lines(proposals)]

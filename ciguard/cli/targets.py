@@ -40,7 +40,11 @@ def list_stored() -> None:
 
 @targets.command(epilog=example("ciguard targets sync --target torch==2.13.0"))
 @takes_settings("targets")
-@click.option("--refresh", is_flag=True, help="Rebuild environments that are in the cache.")
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Rebuild the targets' environments even if they are in the cache.",
+)
 def sync(settings: EffectiveSettings, *, refresh: bool) -> None:
     """Build the environments of the configured targets, so that `ciguard run` starts at once."""
     from ciguard.targets import parse_target, provision_all, unique_names

@@ -76,8 +76,9 @@ def _refuse_duplicates(
             names = {setting.key, setting.field, setting.flag}
             if taken & names:
                 msg = (
-                    f"level {level!r} declares the setting {setting.key!r} ({setting.flag}), which "
-                    "already exists. Rename it in the package of the level."
+                    f"level {level!r} declares the setting {setting.key!r} "
+                    f"({setting.flag}), which already exists. Rename the setting in the "
+                    "level's package."
                 )
                 raise RegistrationError(msg)
             taken |= names

@@ -122,8 +122,8 @@ def find_file(folder: Path) -> Path | None:
         has_table = shared.is_file() and "ciguard" in _tool_tables(shared)
         if own.is_file() and has_table:
             msg = (
-                f"{candidate}: both {OWN_FILE} and [tool.ciguard] in {SHARED_FILE} have settings. "
-                "Remove one of them."
+                f"{candidate}: both {OWN_FILE} and [tool.ciguard] in {SHARED_FILE} "
+                "contain settings. Keep the settings in only one of these files."
             )
             raise ConfigurationError(msg)
         if own.is_file():
@@ -145,7 +145,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: cannot be read: {error}. Make it a readable text file in UTF-8."
+        msg = f"{file}: cannot be read: {error}. Make the file readable, as text in UTF-8."
         raise ConfigurationError(msg) from error
     except tomllib.TOMLDecodeError as error:
         msg = f"{file}: not valid TOML: {error}. Correct that line."

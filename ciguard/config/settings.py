@@ -90,8 +90,9 @@ class Config:
         default=(),
         metadata=_metadata(
             string_list("TARGET"),
-            "Target before the change of a pull request: it runs the same cases, and defects that "
-            "it shows count as known. The baseline is not written and need not exist.",
+            "Target without the pull request's change: it runs the same cases, and "
+            "defects that it shows count as known. The baseline need not exist, and is "
+            "not written.",
             in_files=False,
         ),
     )
@@ -181,9 +182,10 @@ class Config:
         default=CONFINE_WHERE_POSSIBLE,
         metadata=_metadata(
             choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER),
-            "Action if this machine cannot confine workers completely: required ends the run "
-            "before the first case, best-effort warns. The value off turns confinement off, for "
-            "machines whose drivers need it; files cannot set it.",
+            "Action if this machine cannot confine workers completely: required ends the "
+            "run before the first case, best-effort warns. The value off turns "
+            "confinement off, for machines whose drivers require that; configuration "
+            "files cannot set this value.",
             not_in_files=(CONFINE_NEVER,),
         ),
     )
@@ -209,7 +211,9 @@ class Config:
     )
     tracker: Path = field(
         default=Path(".ciguard/issues"),
-        metadata=_metadata(folder(), "Folder of the local tracker: one file per bucket."),
+        metadata=_metadata(
+            folder(), "Folder for the local tracker, which writes one file per issue."
+        ),
     )
     issues: str = field(
         default="",
@@ -223,7 +227,8 @@ class Config:
         default="ciguard",
         metadata=_metadata(
             label(),
-            "Label of all issues that ciguard files on GitHub, by which it finds them again.",
+            "Label of all issues that ciguard files on GitHub; ciguard finds its issues "
+            "by this label.",
         ),
     )
     issue_labels: tuple[str, ...] = field(
@@ -263,7 +268,9 @@ class Config:
     issue_template: Path = field(
         default=Path(".ciguard/issue.md.j2"),
         metadata=_metadata(
-            file(), "Jinja template of an issue's text; if missing, the built-in template is used."
+            file(),
+            "Path of a Jinja template for an issue's text; without a path, the built-in "
+            "template is used.",
         ),
     )
     dry_run: bool = field(
@@ -326,8 +333,8 @@ class Config:
         default=False,
         metadata=_metadata(
             boolean(),
-            "Run without a verdict, as the only shard on these targets; `ciguard merge` merges the "
-            "results with runs on other targets.",
+            "Run the whole work on these targets, but without a verdict; `ciguard merge` "
+            "merges the results with those of runs on other targets.",
             in_files=False,
         ),
     )

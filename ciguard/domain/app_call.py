@@ -34,7 +34,7 @@ def validated_call(call: Json, function: str) -> Json:
     Raises:
         ValueError: if the call is malformed or calls another function; the message names the key.
     """
-    _check(isinstance(call, dict), "the call is not an object")
+    _check(isinstance(call, dict), "the call is not a JSON object")
     _check(set(call) <= _KEYS, f"the call has a key other than {', '.join(sorted(_KEYS))}")
     qualified_name = f"{call.get('module')}.{call.get('function')}"
     _check(qualified_name == function, f"the call is to {qualified_name:.80}, not to {function}")
@@ -42,17 +42,17 @@ def validated_call(call: Json, function: str) -> Json:
     is_function = parts == [_PROGRAM] or all(map(_is_name, parts))
     _check(is_function and isinstance(call.get("module"), str), "the function's name is invalid")
     arguments, files, answers = (call.get(key) for key in ("arguments", "files", "answers"))
-    _check(isinstance(arguments, dict), "the arguments are not an object")
+    _check(isinstance(arguments, dict), "'arguments' is not a JSON object")
     owner = str(call.get("function")).rpartition(".")[0]
     for name, argument in arguments.items():
         is_form = _is_object_of(owner, argument) or _is_request(argument) or _is_argument(argument)
         _check(_is_name(name) and is_form, f"the argument {name!r} is malformed")
-    _check(isinstance(files, dict), "the files are not an object")
+    _check(isinstance(files, dict), "'files' is not a JSON object")
     for name, data in files.items():
         _check(_is_relative_path(name) and _is_base64(data), f"the file {name!r} is malformed")
-    _check(isinstance(answers, dict), "the stub responses are not an object")
+    _check(isinstance(answers, dict), "'answers', the stub responses, is not a JSON object")
     _check(all(map(_is_answer, answers.values())), "a stub response is malformed")
-    _check(_are_names(call.get("providers", [])), "the providers are not a list of names")
+    _check(_are_names(call.get("providers", [])), "'providers' is not a list of names")
     positional = call.get("positional", [])
     constructed = [name for name, argument in arguments.items() if "object" in argument]
     _check(

@@ -131,9 +131,9 @@ def app_case_from_json(encoded: Json) -> AppCase:
             and bool(function)
             and len(function) <= _MAX_NAME_LENGTH
             and function.isprintable(),
-            f"{api!r} is not FILE:FUNCTION",
+            f"{api!r} is not of the form FILE:FUNCTION",
         )
-        _check(0 < line <= _MAX_LINE, f"{line} is not a line number")
+        _check(0 < line <= _MAX_LINE, f"{line} is not a valid line number")
         aspect, call = Aspect(rest["aspect"]), rest.get("call")
         _check(
             (call is not None) is (aspect is Aspect.ANSWER),

@@ -30,7 +30,9 @@ class Attribution:
             (self.base_shown, self.base_tried),
         ):
             if not 0 <= shown <= tried:
-                msg = f"attribution: {shown} of {tried} repetitions cannot show the defect"
+                msg = (
+                    f"attribution: 'shown' is {shown}, which is not between 0 and 'tried' ({tried})"
+                )
                 raise ValueError(msg)
 
     @property

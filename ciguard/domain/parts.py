@@ -203,7 +203,7 @@ def line_from_json(data: object) -> Part | Gap:
         ValueError: if the line is neither a part nor a gap; the message names the malformed key.
     """
     reader = Untrusted(data, "the part")
-    if (schema := reader.of("schema", int)) not in _READABLE_SCHEMAS:
+    if (schema := reader.value("schema", int)) not in _READABLE_SCHEMAS:
         message = f"the part has schema {schema}; this ciguard reads up to {PART_SCHEMA}"
         raise ValueError(message)
     if "missing" in reader.data:
@@ -215,11 +215,11 @@ def _part_from_json(reader: Untrusted) -> Part:
     try:
         return Part(
             ciguard=reader.text("ciguard"),
-            campaign=_shared_settings(reader.inner("campaign")),
+            campaign=_campaign_settings(reader.inner("campaign")),
             targets=reader.names("targets"),
             base=reader.names("base"),
-            shard=parse_shard(reader.of("shard", str)),
-            verdict=Verdict(reader.of("verdict", str)),
+            shard=parse_shard(reader.value("shard", str)),
+            verdict=Verdict(reader.value("verdict", str)),
             budget_s=reader.seconds("budget_s"),
             explored_in_s=reader.seconds("explored_in_s"),
             jobs=reader.count("jobs"),
@@ -237,7 +237,7 @@ def _part_from_json(reader: Untrusted) -> Part:
         raise ValueError(message) from error
 
 
-def _shared_settings(reader: Untrusted) -> dict[str, Json]:
+def _campaign_settings(reader: Untrusted) -> dict[str, Json]:
     """Return the campaign's settings, including those that levels add."""
     numbers = {key: reader.count(key) for key in SHARED_NUMBERS}
     settings: dict[str, Json] = numbers | {key: list(reader.texts(key)) for key in SHARED_LISTS}
@@ -276,7 +276,7 @@ def _shown_on(reader: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
     encoded = reader.inner("shown_on")
     shown_on: dict[str, frozenset[tuple[str, ...]]] = {}
     for name in encoded.data:
-        rows = [Untrusted({"targets": row}, "'shown_on'") for row in encoded.of(name, list)]
+        rows = [Untrusted({"targets": row}, "'shown_on'") for row in encoded.value(name, list)]
         shown_on[name] = frozenset(row.texts("targets") for row in rows)
     return shown_on
 
@@ -285,14 +285,14 @@ def _stream_progress(reader: Untrusted) -> dict[str, StreamProgress]:
     encoded = reader.inner("explored")
     explored = {}
     for name in encoded.data:
-        batches, learned, *rest = encoded.of(name, list)
+        batches, learned, *rest = encoded.value(name, list)
         visits = rest[0] if rest else ""
         fields = {"batches": batches, "learned": learned, "visits": visits}
         progress = Untrusted(fields, "'explored'")
-        digest = progress.of("learned", str)
+        digest = progress.value("learned", str)
         explored[_validated(_KEY, name, "the name of a stream")] = StreamProgress(
             batches=progress.count("batches"),
-            visits=_valid_visits(progress.of("visits", str)),
+            visits=_valid_visits(progress.value("visits", str)),
             learned=digest and _validated(_KEY, digest, "the digest of a stream"),
         )
     return explored
@@ -369,7 +369,8 @@ def _check_subject(finding: Finding) -> None:
 
 def _documentation_from_json(reader: Untrusted) -> DocumentationFinding:
     texts: dict[str, Any] = {
-        key: reader.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
+        key: reader.value(key, str)
+        for key in ("library", "api", "parameter", "message", "evidence")
     }
     _validated(_NAME, texts["library"], "'library'")
-    return DocumentationFinding(check=DocumentationCheck(reader.of("check", str)), **texts)
+    return DocumentationFinding(check=DocumentationCheck(reader.value("check", str)), **texts)

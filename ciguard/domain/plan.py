@@ -121,10 +121,10 @@ def plan_from_json(data: object) -> Plan:
         ValueError: if `data` is not the JSON form of a plan; the message names the malformed key.
     """
     reader = Untrusted(data, "the plan")
-    if (schema := reader.of("schema", int)) != PLAN_SCHEMA:
+    if (schema := reader.value("schema", int)) != PLAN_SCHEMA:
         message = f"the plan has schema {schema}; this ciguard reads schema {PLAN_SCHEMA}"
         raise ValueError(message)
-    mode = reader.of("mode", str)
+    mode = reader.value("mode", str)
     if mode not in list(PlanMode):
         message = f"the plan: unknown mode {mode!r:.60}; known modes: {', '.join(PlanMode)}"
         raise ValueError(message)
@@ -158,31 +158,31 @@ def place_from_json(reader: Untrusted) -> Place:
     Raises:
         ValueError: if the JSON is not a place, or its path leads out of the repository.
     """
-    path = reader.of("path", str)
+    path = reader.value("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
         message = f"{reader.name}: the path {path!r:.60} is outside the repository"
         raise ValueError(message)
     if len(path) > _MAX_PATH_LENGTH:
         message = f"{reader.name}: the path {path!r:.60} exceeds {_MAX_PATH_LENGTH} characters"
         raise ValueError(message)
-    return Place(path=path, line=min(max(1, reader.of("line", int)), _MAX_LINE))
+    return Place(path=path, line=min(max(1, reader.value("line", int)), _MAX_LINE))
 
 
 def _change_from_json(reader: Untrusted) -> PackageChange:
     return PackageChange(
-        package=reader.of("package", str),
-        base=None if reader.data.get("base") is None else reader.of("base", str),
-        head=None if reader.data.get("head") is None else reader.of("head", str),
+        package=reader.value("package", str),
+        base=None if reader.data.get("base") is None else reader.value("base", str),
+        head=None if reader.data.get("head") is None else reader.value("head", str),
         place=place_from_json(reader.inner("place")),
     )
 
 
 def _job_from_json(reader: Untrusted) -> PlannedJob:
     return PlannedJob(
-        name=reader.of("name", str),
+        name=reader.value("name", str),
         targets=reader.texts("targets"),
         base=reader.texts("base"),
-        device=reader.of("device", str),
+        device=reader.value("device", str),
         runs_on=reader.texts("runs_on"),
         shard=_validated_shard(reader),
     )
@@ -190,7 +190,7 @@ def _job_from_json(reader: Untrusted) -> PlannedJob:
 
 def _validated_shard(reader: Untrusted) -> str:
     """Return the shard of a job in its canonical form."""
-    text = reader.of("shard", str)
+    text = reader.value("shard", str)
     try:
         return str(parse_shard(text))
     except ValueError as error:
@@ -200,8 +200,8 @@ def _validated_shard(reader: Untrusted) -> str:
 
 def _skipped_job_from_json(reader: Untrusted) -> SkippedJob:
     return SkippedJob(
-        name=reader.of("name", str),
+        name=reader.value("name", str),
         targets=reader.texts("targets"),
-        device=reader.of("device", str),
-        reason=reader.of("reason", str),
+        device=reader.value("device", str),
+        reason=reader.value("reason", str),
     )

@@ -70,7 +70,10 @@ class Derivation:
 
     @property
     def change(self) -> str:
-        """The change as a phrase; empty if the block is unchanged. May hold fuzzed text."""
+        """The change as a phrase; empty if the block is unchanged.
+
+        The phrase may contain fuzzed text, which must be escaped before it is shown.
+        """
         api = shortened(self.api, _MAX_NAME_LENGTH)
         before, after = (shortened(text, _MAX_TEXT_LENGTH) for text in (self.before, self.after))
         match self.operator:
@@ -87,7 +90,10 @@ class Derivation:
 
     @property
     def label(self) -> str:
-        """Short label such as `AR conv2: Conv2d → ConvTranspose2d`. May hold fuzzed text."""
+        """Short label such as `AR conv2: Conv2d → ConvTranspose2d`.
+
+        The label may contain fuzzed text, which must be escaped before it is shown.
+        """
         block = shortened(self.block, _MAX_TEXT_LENGTH)
         if self.operator is Operator.NONE:
             return f"{block}: as in the seed"

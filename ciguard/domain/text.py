@@ -66,7 +66,10 @@ def shortened(text: str, limit: int) -> str:
     note = f" …[{len(text) - limit} more]… "
     kept_length = limit - len(note)
     if kept_length < 0:
-        msg = f"a limit of {limit} characters is too small to shorten text"
+        msg = (
+            f"a limit of {limit} characters is too small: the note on omitted characters does "
+            "not fit"
+        )
         raise ValueError(msg)
     tail = kept_length // 3
     return text[: kept_length - tail] + note + text[len(text) - tail :]

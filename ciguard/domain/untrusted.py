@@ -27,7 +27,7 @@ class Untrusted:
             message = f"{self.name} is not a JSON object"
             raise ValueError(message)  # noqa: TRY004 - one type of error for all malformed JSON
 
-    def of(self, key: str, kind: type[_T]) -> _T:
+    def value(self, key: str, kind: type[_T]) -> _T:
         """Return the value at `key`. The value must be of type `kind`."""
         value = self.data.get(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -37,7 +37,7 @@ class Untrusted:
 
     def count(self, key: str) -> int:
         """Return the non-negative integer at `key`, of at most 63 bits."""
-        value = self.of(key, int)
+        value = self.value(key, int)
         if not 0 <= value < 1 << 63:
             message = f"{self.name}: {key!r} is not between 0 and 2**63 - 1"
             raise ValueError(message)
@@ -54,7 +54,7 @@ class Untrusted:
 
     def text(self, key: str) -> str:
         """Return the string at `key`, of at most `MAX_TEXT_LENGTH` characters."""
-        return self._bounded(self.of(key, str), key)
+        return self._bounded(self.value(key, str), key)
 
     def names(self, key: str) -> tuple[str, ...]:
         """Return the list at `key`, of strings of at most `MAX_TEXT_LENGTH` characters each."""
@@ -66,7 +66,7 @@ class Untrusted:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the list at `key`, of strings of any length."""
-        values = self.of(key, list)
+        values = self.value(key, list)
         if not all(isinstance(value, str) for value in values):
             message = f"{self.name}: {key!r} is not a list of strings"
             raise ValueError(message)
@@ -74,7 +74,7 @@ class Untrusted:
 
     def rows(self, key: str, convert: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
         """Return the results of `convert` for the objects in the list at `key`."""
-        return tuple(convert(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
+        return tuple(convert(Untrusted(row, f"a row of {key!r}")) for row in self.value(key, list))
 
     def inner(self, key: str) -> Untrusted:
         """Return a reader of the object at `key`."""

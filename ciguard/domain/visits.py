@@ -32,10 +32,10 @@ def unpack_visits(text: str) -> list[int]:
         plain = inflater.decompress(base64.b85decode(text), _MAX_BYTES)
         counts: object = json.loads(plain)
     except (zlib.error, ValueError, RecursionError) as error:
-        msg = f"not packed visits: {error}"
+        msg = f"the stored visits cannot be decoded: {error}"
         raise ValueError(msg) from error
     if not inflater.eof or not isinstance(counts, list) or not all(map(_is_count, counts)):
-        msg = f"not a list of counts: {plain[:40]!r}"
+        msg = f"the stored visits are not a list of counts: {plain[:40]!r}"
         raise ValueError(msg)
     return counts
 

@@ -218,9 +218,9 @@ def _decoded_object(line: str, name: str, number: int) -> dict[str, Json]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _damaged_file_error(name, number, f"not JSON ({error})") from error
+        raise _damaged_file_error(name, number, f"the line is not JSON ({error})") from error
     if not isinstance(entry, dict):
-        raise _damaged_file_error(name, number, "not a JSON object")
+        raise _damaged_file_error(name, number, "the line is not a JSON object")
     return entry
 
 

@@ -88,7 +88,10 @@ def structures_in(text: str) -> tuple[Structure, ...]:
 
 
 def leading_type(text: str) -> tuple[Structure, ...]:
-    """Return the structure that a description begins with: `A 4-D `Tensor` of …`, `A `bool``."""
+    """Return the structure that the first words of a description name; empty if they name none.
+
+    For example, "A 4-D `Tensor` of …" starts with the name of a tensor.
+    """
     first = re.split(r"[.;:]\s|\n", text, maxsplit=1)[0]
     words = _ARTICLE.sub("", first, count=1).replace("`", "")
     words = re.sub(r"^\d-?D\s+", "", words)

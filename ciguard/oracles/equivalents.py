@@ -307,8 +307,8 @@ def _merge_rows(row: Equivalence, added: Equivalence) -> Equivalence:
     for library, form in added.forms.items():
         if row.forms.get(library, form) != form:
             msg = (
-                f"equivalents: {form.api} of {library!r} differs from the call in ciguard's table; "
-                f"leave {library!r} out of the row"
+                f"equivalents: {form.api} of {library!r} differs from the call in "
+                f"ciguard's table; remove the call of {library!r} from your row"
             )
             raise RegistrationError(msg)
     return Equivalence(forms={**row.forms, **added.forms}, dtypes={**added.dtypes, **row.dtypes})
@@ -339,7 +339,10 @@ def _parse_row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str])
     kinds = entry.get("elements", ["float"])
     if len(calls) < 2 or not set(kinds) <= _ELEMENT_TYPES.keys():  # noqa: PLR2004 - two libraries
         names = ", ".join(_ELEMENT_TYPES)
-        msg = f"{row_name}: a row needs calls of two libraries, and 'elements' from: {names}"
+        msg = (
+            f"{row_name}: a row needs calls of at least two libraries, and the values of "
+            f"'elements' must be among {names}"
+        )
         raise ValueError(msg)
     try:
         forms = {library: _parse_form(call) for library, call in calls.items()}

@@ -123,7 +123,7 @@ def _index_of_largest_difference(left: NDArray[Any], right: NDArray[Any]) -> int
 
 
 def outcome_in_words(outcome: Outcome) -> str:
-    """Return an outcome as a phrase, mostly one whose subject is the call: `returns …`."""
+    """Return an outcome as a phrase; most are predicates of the call, such as `returns 3`."""
     match outcome:
         case Passed(encoded):
             output = None if decode_measured(encoded) else decode_outputs(encoded)

@@ -100,8 +100,8 @@ class Checkout:
             return self._run("merge-base", commit, "HEAD").decode().strip()
         except GitError as error:
             msg = (
-                f"--against {visible(ref)}: this checkout lacks the history between it and HEAD. "
-                f"{self._advice()}"
+                f"--against {visible(ref)}: this checkout lacks the history between this "
+                f"commit and HEAD. {self._advice()}"
             )
             raise PlanError(msg) from error
 
@@ -200,7 +200,7 @@ class Checkout:
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
             )
         except (GitError, ValueError) as error:  # ValueError: `ref` contains NUL
-            msg = f"--against {visible(ref)}: this checkout has no such commit. {self._advice()}"
+            msg = f"--against {visible(ref)}: this commit is not in the checkout. {self._advice()}"
             raise PlanError(msg) from error
         return commit.decode().strip()
 

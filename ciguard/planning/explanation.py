@@ -56,7 +56,9 @@ def commands(plan: Plan, file: Path) -> Iterator[str]:
         words += [word for name in job.targets for word in ("--target", name)]
         yield f"run it: {visible('ciguard run ' + shlex.join(words), limit=600)}"
     if len(rows) > _MAX_COMMANDS:
-        yield f"run it: {len(rows) - _MAX_COMMANDS} more rows in the same way"
+        count = len(rows) - _MAX_COMMANDS
+        noun = "row needs" if count == 1 else "rows need"
+        yield f"run it: {count} more {noun} such a command, with the targets of the row"
 
 
 def run_arguments(plan: Plan, file: Path) -> list[str]:

@@ -39,17 +39,20 @@ _JAX_COMPILER_PACKAGE = "jaxlib"
 
 
 def gpu_reasons(
-    paths: Sequence[str], gpu_paths: Collection[str], revisions: Iterable[Revision], usage: Usage
+    paths: Sequence[str],
+    gpu_paths: Collection[str],
+    changed_requirements: Iterable[Revision],
+    usage: Usage,
 ) -> Iterator[str]:
     """Yield reasons why changed files may matter on a GPU; nothing if they cannot.
 
     Args:
         paths: the paths of the changed files, without documentation.
         gpu_paths: the paths of files with a changed line that matches `GPU_WORDS`.
-        revisions: the changed requirement files.
-        usage: what the sources of the repository use.
+        changed_requirements: the changed requirement files, in the base and after the change.
+        usage: the files with kernels or annotated functions that the change reaches.
     """
-    yield from _requirement_reasons(list(revisions))
+    yield from _requirement_reasons(list(changed_requirements))
     for path in paths:
         if _NATIVE_FILE.fullmatch(path) or _GPU_WORDS_PATTERN.search(path):
             yield f"{_shown(path)} may be device code, or part of its build"

@@ -133,7 +133,7 @@ class _Planner:
         runners, runner_reasons = self._runners(gpu_reason_stream)
         jobs, skipped, shard_reason = rows([] if idle_reason else groups, runners)
         reasons = [
-            *([f"Nothing is run, since {idle_reason}."] if idle_reason else []),
+            *([f"Nothing will run, since {idle_reason}."] if idle_reason else []),
             *map(upgrade_sentence, upgrades),
             *group_reasons,
             *([] if idle_reason else runner_reasons),
@@ -166,8 +166,8 @@ class _Planner:
             return self._checkout.base_of(self._request.against)
         if self._request.mode is PlanMode.PULL_REQUEST:
             msg = (
-                "a plan for a pull request needs its base: name it with --against, "
-                "e.g. --against origin/main."
+                "a plan for a pull request needs the base commit. Add --against, e.g. "
+                "--against origin/main."
             )
             raise PlanError(msg)
         return ""
@@ -256,7 +256,10 @@ class _Planner:
         if library is None or not self._changed or self._request.wheels is not None:
             return []
         return [
-            f"This repository builds {library.name}: pass its --wheel to test the changed library."
+            (
+                f"This repository builds {library.name}. To test the changed library, build a "
+                "wheel and name it with --wheel."
+            )
         ]
 
     @property

@@ -71,7 +71,7 @@ def focus_sentences(usage: Usage, touched_apis: list[str], focus: tuple[str, ...
             sentences.append(f"{_are_used(tested_apis)} {place}: {_shortened_list(tested_apis)}.")
     untested_apis = [api for api in usage.apis if api not in focus_apis]
     if untested_apis:
-        place = "of libraries without a target"
+        place = "from libraries without a target"
         sentences.append(f"{_are_used(untested_apis)} {place}: {_shortened_list(untested_apis)}.")
     if not focus:
         sentences.append(

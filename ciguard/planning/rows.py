@@ -193,7 +193,7 @@ def _row(
     if kind != CPU and any(cpu_builds(parse_target(text)) for text in (*targets, *base)):
         reason = "the package is built for CPUs only: use a package with CUDA, e.g. tensorflow"
     elif kind != CPU and not runners.gpu:
-        reason = "no runner with a GPU is configured: name its label with --gpu-runner"
+        reason = "no runner with a GPU is configured: name the runner's label with --gpu-runner"
     if reason:
         return SkippedJob(name=name, targets=targets, device=kind, reason=reason)
     labels = runners.cpu if kind == CPU else runners.gpu

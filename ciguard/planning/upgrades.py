@@ -219,9 +219,9 @@ def _versions(
         newest_versions = [
             pin.version or newest(f"{pin.package}{pin.specifier}") for pin in (base, head)
         ]
-        cause = "no release satisfies one of the requirements"
+        cause = "no release satisfies one of these requirements"
         if all(newest_versions):
-            cause = f"both resolve to {newest_versions[0]} today"
+            cause = f"both requirements resolve to {newest_versions[0]} today"
     except ProvisioningError as error:
         newest_versions = ["", ""]
         cause = f"the package index is not available ({visible(str(error))})"

@@ -161,7 +161,8 @@ class _UsageSearch:
         kept_apis = frozenset(order[:MAX_APIS])
         if len(order) > len(kept_apis):
             self._problems.append(
-                f"{len(order) - len(kept_apis)} APIs that are seldom used are left out"
+                f"{len(order) - len(kept_apis)} APIs that the sources seldom use are left "
+                "out of the plan"
             )
         reached_files = list(self._reached_files())
         annotated_files, kernel_files = self._annotated_files(), self._kernel_files()

@@ -73,13 +73,14 @@ def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) ->
     wheel_name = visible(wheels.head.name)
     if wheels.base is not None:
         _name_and_version(wheels.base)
-        return _wheel_target(wheels.base), f"{wheel_name} is compared with the build of the base."
+        sentence = f"{wheel_name} is compared with the wheel of the base commit."
+        return _wheel_target(wheels.base), sentence
     try:
         release = newest(f"{name}<={version.public}")
     except ProvisioningError as error:
         return "", f"{wheel_name} has no base to compare with: {visible(str(error))}"
     if not release:
-        return "", f"{wheel_name} has no base to compare with: every release is newer."
+        return "", f"{wheel_name} has no base to compare with: all releases are newer."
     return f"{name}=={release}", f"{wheel_name} is compared with the release {release}."
 
 

@@ -64,7 +64,9 @@ def _skipped(known: KnownApis) -> Iterator[str]:
     if unsigned:
         more = f" and {len(unsigned) - _MAX_LISTED} more" if len(unsigned) > _MAX_LISTED else ""
         names = ", ".join(visible(name) for name in unsigned[:_MAX_LISTED])
-        yield f"  no signature, called without arguments: {len(unsigned)}: {names}{more}"
+        yield (
+            f"  APIs without a signature, called without arguments ({len(unsigned)}): {names}{more}"
+        )
     for item in known.skipped[:_MAX_LISTED]:
         yield f"  skipped: {visible(item.name)}: {visible(item.reason)}"
     if len(known.skipped) > _MAX_LISTED:

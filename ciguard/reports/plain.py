@@ -120,7 +120,7 @@ class PlainReporter:
 
 
 def _text(event: Event) -> str:
-    """Return the line to write for an event; empty for none."""
+    """Return the line to write for an event; an empty text if nothing is to be written."""
     match event:
         case RunStarted():
             text = _plan(event)

@@ -67,7 +67,7 @@ def receive_run(folder: Path) -> ReceivedRun:
         policy = _policy(finished.parameters)
         path = folder / BUCKETS_FILE
         buckets = tuple(_buckets(path))
-        _require_counts(buckets, run.of("buckets", dict))
+        _require_counts(buckets, run.value("buckets", dict))
         return ReceivedRun(
             finished=replace(finished, buckets=buckets), places=places, policy=policy
         )
@@ -75,8 +75,8 @@ def receive_run(folder: Path) -> ReceivedRun:
         # In a workflow's log, where the message appears, `##[` starts a command anywhere in a line.
         reason = visible(str(error) or repr(error), limit=200).replace("##[", "# #[")
         msg = (
-            f"{path}: not the results of a run: {reason}. "
-            "Check that the run was not cancelled and its artifact was downloaded."
+            f"{path} does not contain the results of a run: {reason}. Check that the run "
+            "was not cancelled, and that its artifact was downloaded."
         )
         raise OutputError(msg) from error
 
@@ -85,7 +85,7 @@ def _buckets(path: Path) -> Iterator[Bucket]:
     lines = read_lines(path, max_bytes=_MAX_BUCKETS_BYTES, max_line=_MAX_LINE)
     for number, line in enumerate(lines, start=1):
         if number > _MAX_BUCKETS:
-            msg = f"more than {_MAX_BUCKETS:,} buckets"
+            msg = f"the file has more than {_MAX_BUCKETS:,} buckets"
             raise ValueError(msg)
         if line.strip():
             bucket = bucket_from_json(parse_json(line))
@@ -103,7 +103,7 @@ def _require_counts(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -
         ValueError: if the number of buckets in a state differs from `counts`.
     """
     if counts_by_state(buckets) != counts:
-        msg = f"its number of buckets differs from that in {RUN_FILE}"
+        msg = f"the number of buckets differs from the number in {RUN_FILE}"
         raise ValueError(msg)
 
 
@@ -139,22 +139,22 @@ def _require_field(name: str, annotation: object, value: object) -> None:
 
 def _finished(run: Untrusted) -> RunFinished:
     """Return the last event of an untrusted run, still without its buckets."""
-    if (schema := run.of("schema", int)) != RUN_SCHEMA:
+    if (schema := run.value("schema", int)) != RUN_SCHEMA:
         msg = f"schema {schema!r:.20}, but this version of ciguard reads schema {RUN_SCHEMA}"
         raise ValueError(msg)
     targets = run.rows("targets", target_from_json)
     exercised = run.rows("targets", lambda target: target.count("apis_exercised"))
     return RunFinished(
-        verdict=Verdict(run.of("verdict", str)),
-        exit_code=run.of("exit_code", int),
-        summary=run.of("summary", str),
+        verdict=Verdict(run.value("verdict", str)),
+        exit_code=run.value("exit_code", int),
+        summary=run.value("summary", str),
         targets=targets,
         buckets=(),
         stages={},
         apis_exercised={
             target.name: count for target, count in zip(targets, exercised, strict=True)
         },
-        parameters=run.of("parameters", dict),
+        parameters=run.value("parameters", dict),
         baseline=None
         if run.data.get("baseline") is None
         else _baseline_status(run.inner("baseline")),
@@ -163,7 +163,7 @@ def _finished(run: Untrusted) -> RunFinished:
 
 def _baseline_status(encoded: Untrusted) -> BaselineStatus:
     return BaselineStatus(
-        state=BaselineState(encoded.of("state", str)),
+        state=BaselineState(encoded.value("state", str)),
         updated_at="" if encoded.data.get("updated_at") is None else encoded.text("updated_at"),
         reasons=encoded.texts("reasons"),
     )

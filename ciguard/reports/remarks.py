@@ -99,7 +99,10 @@ def workflow_commands(remarks: list[Remark]) -> Iterator[str]:
         shown = [remark for remark in remarks if remark.level is level]
         more = len(shown) - MAX_PER_LEVEL
         if more > 0:
-            message = f"{more + 1} more, which GitHub does not show here: see the summary."
+            message = (
+                f"{more + 1} more findings are not shown here, because GitHub limits "
+                "annotations: see the summary."
+            )
             shown = [
                 *shown[: MAX_PER_LEVEL - 1],
                 Remark(level=level, title="ciguard", message=message),

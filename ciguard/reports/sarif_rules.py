@@ -68,7 +68,7 @@ _DESCRIPTIONS = {
         "Do not rely on the result of such a call.",
     ),
     FindingClass.REFUSED_LEGAL: (
-        "A program fails although its last block is legal and runs on its own.",
+        "A program fails although its last block is legal and runs by itself.",
         "Run the script. Report it upstream, or use another argument at the marked line.",
     ),
     FindingClass.FUNCTION: (
@@ -88,7 +88,7 @@ _DESCRIPTIONS = {
         "Check whether your sources rely on the older behaviour.",
     ),
     FindingClass.UNREACHABLE: (
-        "A raw entry point fails on a handle that public calls never pass to it.",
+        "A raw entry point fails on a handle that no public API passes to it.",
         "Report the script upstream. No program that uses only public calls is known to fail.",
     ),
     FindingClass.DOCUMENTATION: (

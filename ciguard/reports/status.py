@@ -63,7 +63,11 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
 
 
 def _verdict(run: ReceivedRun, conclusion: str) -> str:
-    """Return the verdict for the title; `NOT RUN` for a part or contradictory results."""
+    """Return the verdict for the title.
+
+    The title is `NOT RUN` if the run is one part of a campaign, or if its results contradict each
+    other.
+    """
     event = run.finished
     if event.verdict is Verdict.PART:
         return "NOT RUN: this is one part of a campaign, which `ciguard merge` has to judge"

@@ -154,7 +154,8 @@ def _libraries(
         searched = chosen.name if chosen else ", ".join(LIBRARIES.items())
         msg = (
             f"target {target.name!r}: {inspection.prefix} does not have {searched}. "
-            "Install it, activate another environment, or name a package, e.g. torch==2.13.0."
+            "Install the library, activate another environment, or name a package, e.g. "
+            "torch==2.13.0."
         )
         raise ProvisioningError(msg)
     if not requested and len(installed) > 1:

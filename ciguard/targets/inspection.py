@@ -81,7 +81,10 @@ def inspect(
         except json.JSONDecodeError as error:  # the file is truncated
             reason = output.rpartition("\n")[2]
             folder = tempfile.gettempdir()
-            msg = f"{python} could not write its description: {reason}. Free space in {folder}."
+            msg = (
+                f"{python} could not write the description of its environment: {reason}. Free "
+                f"disk space in {folder}."
+            )
             raise ProvisioningError(msg) from error
     entries = [result["prefix"], result["base_prefix"], *result["path"]]
     # A package may be imported from outside the path: editable installations do that.

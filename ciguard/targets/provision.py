@@ -233,8 +233,8 @@ def _install_remedy(error_output: str, recipe: Recipe) -> str:
             "or UV_FIND_LINKS, or pip's PIP_INDEX_URL or PIP_FIND_LINKS."
         )
     return (
-        f"Check that this version exists for Python {recipe.python} and this machine. "
-        "To use another interpreter, add it to the target, e.g. python3.10."
+        f"Check that this version exists for Python {recipe.python} and this machine. To "
+        "use another interpreter, add e.g. python3.10 to the target."
     )
 
 
@@ -248,7 +248,9 @@ def _import_remedy(error: str) -> str:
     """
     missing = _MISSING_MODULE.search(error)
     if missing is None:
-        return "Check that its packages fit each other, the Python version and this machine."
+        return (
+            "Check that the target's packages fit each other, the Python version and this machine."
+        )
     return (
         f"If the release needs {missing[1]!r} but does not declare it, add that package to the "
         f"target, after the library: + {missing[1]}"
@@ -307,8 +309,9 @@ def _require_compiler(target: Target, component: str) -> None:
     """Raise an error if g++ is missing, which a component such as `mode compile` needs."""
     if shutil.which("g++", path="/usr/bin:/bin") is None:
         msg = (
-            f"target {target.name!r}: {component} needs g++ to compile operators, but g++ is "
-            "missing. Install it, e.g. with 'apt-get install g++', and run the command again."
+            f"target {target.name!r}: {component} needs g++ to compile operators, but g++ "
+            "is missing. Install g++, e.g. with 'apt-get install g++', and run the "
+            "command again."
         )
         raise ProvisioningError(msg)
 

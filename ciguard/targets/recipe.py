@@ -165,8 +165,9 @@ def _digest(path: Path, target: Target) -> str:
             members = sorted((item.filename, item.file_size, item.CRC) for item in wheel.infolist())
     except (OSError, zipfile.BadZipFile) as error:
         msg = (
-            f"target {target.name!r}: cannot read the wheel {path}: {error}. "
-            "Build it first, or correct the path, which may be relative to the current folder."
+            f"target {target.name!r}: cannot read the wheel {path}: {error}. Build the "
+            "wheel first, or correct the path, which may be relative to the current "
+            "folder."
         )
         raise ProvisioningError(msg) from error
     return hashlib.sha256(repr(members).encode()).hexdigest()

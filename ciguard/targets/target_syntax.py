@@ -103,11 +103,18 @@ class _Parser:
         for option in options:
             self._read_option(option)
         if len(self._devices) > 1:
-            self._fail(f"two devices, {' and '.join(self._devices)}", "keep one of them")
+            self._fail(
+                f"the text names two devices, {' and '.join(self._devices)}", "keep one of them"
+            )
         if len(self._pythons) > 1:
-            self._fail(f"two interpreters, {' and '.join(self._pythons)}", "keep one")
+            self._fail(
+                f"the text names two interpreters, {' and '.join(self._pythons)}", "keep one"
+            )
         if len(self._modes) > 1:
-            self._fail(f"two modes, {' and '.join(self._modes)}", "write one target for each mode")
+            self._fail(
+                f"the text names two modes, {' and '.join(self._modes)}",
+                "write one target for each mode",
+            )
         return Target(
             packages=packages,
             device=self._devices[0] if self._devices else CPU,
@@ -133,7 +140,7 @@ class _Parser:
         for word in words:
             if word == "+":
                 if expects_package or options:
-                    self._fail("a '+' without a package before it", "write a + b @cuda")
+                    self._fail("there is no package before a '+'", "write a + b @cuda")
                 expects_package = True
             elif expects_package:
                 packages.append(word)
@@ -143,7 +150,7 @@ class _Parser:
             else:
                 options.append(word)
         if expects_package:
-            self._fail("a '+' without a package after it", "name a package or remove the '+'")
+            self._fail("there is no package after a '+'", "name a package or remove the '+'")
         return packages, options
 
     def _packages(self, words: list[str]) -> tuple[Package, ...]:
@@ -165,7 +172,8 @@ class _Parser:
             isinstance(package, ActiveEnvironment) for package in packages
         ):
             self._fail(
-                "'current' cannot be combined with packages", "name either 'current' or packages"
+                "'current' cannot be combined with packages",
+                "keep only 'current' or only the packages",
             )
         self._refuse_repetition(packages)
         identities = {_identity(package) for package in packages}
@@ -221,7 +229,7 @@ class _Parser:
             self._fail(f"{word!r} is not a package", remedy)
         if requirement.url or requirement.marker:
             remedy = "write NAME==VERSION, or download the wheel and give its path"
-            self._fail(f"{word!r} has a URL or a marker", remedy)
+            self._fail(f"{word!r} contains a URL or an environment marker", remedy)
         library = library_of_distribution(name)
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):
@@ -264,7 +272,7 @@ class _Parser:
     def _read_variable(self, name: str, value: str) -> None:
         reason = refusal(name)
         if reason:
-            self._fail(f"{name} cannot be set: {reason}", "remove it from the target")
+            self._fail(f"{name} cannot be set: {reason}", "remove the variable from the target")
         if name in self._variables:
             self._fail(f"{name} is set twice", "keep one of them")
         if "\0" in value:
@@ -278,7 +286,7 @@ class _Parser:
         if target.is_current:
             if target.python:
                 remedy = "activate an environment with that interpreter, or name a package"
-                self._fail("'current' cannot have another interpreter", remedy)
+                self._fail("'current' cannot be combined with another interpreter", remedy)
             return
         library, *backends = libraries
         names = {backend.name for backend in backends}

@@ -11,23 +11,35 @@ _JOB_VARIABLE = re.compile(r"(GH|GITHUB|ACTIONS|RUNNER)_.*")
 _REFUSED = (
     (
         re.compile(r"(LD|DYLD)_.*|GCONV_PATH|GLIBC_TUNABLES"),
-        "it changes which code the worker loads, outside of its confinement",
+        ("the variable changes which code the worker loads, outside of the worker's confinement"),
     ),
     (
         re.compile(r"PATH|PYTHON.*|VIRTUAL_ENV|BASH_ENV|ENV|IFS|SHELL|HOME|TMPDIR|TMP|TEMP"),
-        "ciguard sets it, so that all workers of a target use the same code and their own folder",
+        (
+            "ciguard sets the variable, so that all workers of a target use the same code "
+            "and their own folder"
+        ),
     ),
     (
         re.compile(r"(AWS|AZURE|GCP|GH|GITHUB|ACTIONS|RUNNER|CI|SSH|GPG|GOOGLE|DOCKER)_.*"),
-        "it can carry credentials or reach the job that runs ciguard",
+        "the variable can contain credentials or reach the job that runs ciguard",
     ),
-    (re.compile(r"(UV|PIP)_.*"), "it is for the installation: set it in ciguard's environment"),
-    (re.compile(r"CIGUARD_.*"), "it configures ciguard: set it in ciguard's environment"),
+    (
+        re.compile(r"(UV|PIP)_.*"),
+        "the variable is for the installation: set it in ciguard's own environment",
+    ),
+    (
+        re.compile(r"CIGUARD_.*"),
+        "the variable configures ciguard: set it in ciguard's own environment",
+    ),
     (
         re.compile(r"(CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER"),
-        "ciguard derives it from the target's device: write @cpu, @cuda or @cuda:1",
+        ("ciguard derives the variable from the target's device: write @cpu, @cuda or @cuda:1"),
     ),
-    (re.compile(r"JITTOR_HOME"), "ciguard sets it, to separate the compiled kernels of targets"),
+    (
+        re.compile(r"JITTOR_HOME"),
+        "ciguard sets the variable, to separate the compiled kernels of targets",
+    ),
 )
 
 
@@ -38,7 +50,7 @@ def refusal(name: str) -> str:
         if pattern.fullmatch(upper):
             return reason
     if is_secret(name):
-        return "its name suggests a secret, which fuzzed code must not see"
+        return "the variable's name suggests a secret, which fuzzed code must not see"
     return ""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ciguard.baseline import merge_records, with_issues
+from ciguard.baseline import merge_records, records_with_issues
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Comparison, Confirmation, Verdict
 from ciguard.domain.text import visible
@@ -21,9 +21,9 @@ from ciguard.trackers.disclosure import (
 )
 from ciguard.trackers.groups import (
     groups_of,
+    groups_with_issues,
     keeper,
     shared_issues,
-    with_issue_numbers,
     with_owner,
 )
 from ciguard.trackers.policy import of_this_tracker, plan
@@ -157,7 +157,7 @@ class FilingReporter:
     def _tasks(self, result: _RunResult, after: Records, max_new: int) -> list[Task]:
         """Return the tasks for a run's groups that the outbox does not contain yet."""
         groups = self._groups(result.buckets, after)
-        waiting = self._issue_filer.waiting(with_issues(after, self._corrections))
+        waiting = self._issue_filer.waiting(records_with_issues(after, self._corrections))
         queued = [t for t in waiting if isinstance(t, File) and t.fingerprint != ROLL_UP]
         names = {name for task in queued for name in task.names}
         filing_plan = plan(
@@ -195,7 +195,7 @@ class FilingReporter:
             versions = {target.name: target.version for target in event.targets}
             max_new = self._remaining_issues()
             tasks = self._tasks(_RunResult(event.verdict, event.buckets, versions), after, max_new)
-        corrected = with_issues(after, self._corrections)
+        corrected = records_with_issues(after, self._corrections)
         issues = self._issue_filer.work(tasks, corrected, max_new=max_new)
         self._issue_filer.settle(change=lambda stored: _with_new_issues(stored, after, issues))
         refusal = self._issue_filer.refusal
@@ -235,14 +235,16 @@ class FilingReporter:
                 yield report.name
 
     def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[BucketGroup]:
-        """Return all groups, with the issue numbers that the tracker has."""
+        """Group the buckets, and return the groups with their issue numbers in the tracker."""
         groups = groups_of(buckets, before=self._before, after=after)
         groups = self._split_issues(groups, after)
-        removed = {m.fingerprint: "" for group in groups for m in group.members if m.former_issue}
-        self._issue_filer.remember(with_issues(after, removed))
+        dropped_issues = {
+            m.fingerprint: "" for group in groups for m in group.members if m.former_issue
+        }
+        self._issue_filer.remember(records_with_issues(after, dropped_issues))
         adopted = self._adopted_issues(groups)
-        self._corrections = removed | adopted
-        return with_issue_numbers(groups, adopted)
+        self._corrections = dropped_issues | adopted
+        return groups_with_issues(groups, adopted)
 
     def _split_issues(self, groups: list[BucketGroup], after: Records) -> list[BucketGroup]:
         """Assign each issue that several groups share to one of these groups.
@@ -331,9 +333,9 @@ def _missing_issues_warning(issues: list[str]) -> str:
     more = f" and {len(issues) - _MAX_NAMED} more" if len(issues) > _MAX_NAMED else ""
     subject = "1 known issue is" if len(issues) == 1 else f"{len(issues)} known issues are"
     return (
-        f"warning: {subject} missing ({named}{more}): deleted, transferred, or without ciguard's "
-        "marker. A bug without its issue is filed again only if it returns after a fix "
-        "(docs/trackers.md)"
+        f"warning: {subject} missing ({named}{more}): deleted, transferred, or without "
+        "ciguard's marker. A bug whose issue is missing is filed again only if the bug "
+        "returns after a fix (docs/trackers.md)"
     )
 
 
@@ -362,7 +364,7 @@ def _with_new_issues(stored: Records, known: Records, issues: Mapping[str, str])
         known: the records when the tasks of the run were created.
         issues: the issues of this run, by fingerprint.
     """
-    linked = with_issues(stored, issues)
+    linked = records_with_issues(stored, issues)
     return {
         name: record
         if name in known and known[name].issue == stored[name].issue

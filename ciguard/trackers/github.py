@@ -214,8 +214,8 @@ class GitHubTracker:
                 return existing
             if uncertain_posts == _MAX_UNCERTAIN_POSTS:
                 msg = (
-                    f"{report.fingerprint}: GitHub may have created the issue, but does not list "
-                    "it yet"
+                    f"{report.fingerprint}: GitHub may have created the issue, but does "
+                    "not list it yet. The next run will look for the issue again."
                 )
                 raise TrackerUnavailableError(msg)
             try:
@@ -242,7 +242,9 @@ class GitHubTracker:
         for attempt in range(_MAX_LISTINGS):
             if created.number in self._index.update():
                 return
-            self._client.wait(2.0**attempt, because=f"#{created.number} is not listed yet")
+            self._client.wait(
+                2.0**attempt, because=f"GitHub does not list the new issue #{created.number} yet"
+            )
 
     def _deduplicate(self, names: tuple[str, ...]) -> GitHubIssue | None:
         """Return the issue of a group after closing its duplicates; None if there is none."""
@@ -262,7 +264,9 @@ class GitHubTracker:
     def _existing(self, issue: Issue) -> GitHubIssue:
         github_issue = self._index.get(issue.number)
         if github_issue is None:
-            msg = f"#{issue.number}: this repository has no such issue filed by ciguard"
+            msg = (
+                f"#{issue.number}: this repository has no issue with this number that ciguard filed"
+            )
             raise TrackerGoneError(msg)
         return github_issue
 

@@ -156,7 +156,10 @@ class GitHubClient:
             if existing is not None:
                 return existing
             if uncertain_posts == _MAX_UNCERTAIN_POSTS:
-                msg = f"{name}: GitHub may have created it, but does not list it yet"
+                msg = (
+                    f"{name}: GitHub may have created this object, but does not list it yet. "
+                    "The next run will look for it again."
+                )
                 raise TrackerUnavailableError(msg)
         raise AssertionError  # `count` never ends
 
@@ -205,7 +208,10 @@ class GitHubClient:
             )
             raise TrackerGoneError(msg) from None
         if is_locked(failure):
-            msg = f"{where}: the issue is locked. Unlock it, so that it can be updated ({response})"
+            msg = (
+                f"{where}: the issue is locked, so ciguard cannot update it. Unlock the issue "
+                f"({response})"
+            )
             raise TrackerIssueError(msg) from None
         if failure.status == HTTPStatus.UNPROCESSABLE_ENTITY:
             msg = f"{where}: GitHub rejects the new content ({response})"
@@ -224,7 +230,9 @@ class GitHubClient:
             return f"{name}: GitHub's rate limit is reached ({response})"
         remedy = _REMEDIES.get(failure.status, "GitHub responded").format(needs=self._needs)
         if failure.status == HTTPStatus.FORBIDDEN and "archived" in response:
-            remedy = "the repository is archived; unarchive it, or set `issues` to another one"
+            remedy = (
+                "the repository is archived; unarchive it, or set `issues` to another repository"
+            )
         return f"{name}: {remedy} ({response})"
 
     def _without_token(self, text: str) -> str:
@@ -233,7 +241,7 @@ class GitHubClient:
 
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"the token in {' or '.join(TOKEN_VARIABLES)} is invalid; "
-    "create a new one",
+    "create a new token",
     HTTPStatus.FORBIDDEN: "the token lacks the permission `{needs}`; grant it",
     HTTPStatus.NOT_FOUND: "no such repository, or the token cannot read it; correct `issues`, or "
     "give the token access",

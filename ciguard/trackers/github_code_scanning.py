@@ -60,9 +60,9 @@ class CodeScanning:
             if refusal.status != HTTPStatus.FORBIDDEN or _DISABLED_WORD not in reason:
                 raise
             msg = (
-                f"{self._repository}: code scanning is disabled ({reason}). Enable it in the "
-                "settings of the repository, or remove `sarif`. A private repository needs GitHub "
-                "Code Security (Advanced Security)."
+                f"{self._repository}: code scanning is disabled ({reason}). Enable code "
+                "scanning in the settings of the repository, or remove `sarif`. A "
+                "private repository needs GitHub Code Security (Advanced Security)."
             )
             raise TrackerForbiddenError(msg) from None
 

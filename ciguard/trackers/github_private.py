@@ -112,8 +112,11 @@ class Advisories:
             kept = self._deduplicate(crash.report)
             if kept is not None:
                 return kept
-            self._client.wait(2.0**attempt, because="a new advisory is not listed yet")
-        msg = f"{crash.report.fingerprint}: GitHub does not list the new advisory"
+            self._client.wait(2.0**attempt, because="GitHub does not list the new advisory yet")
+        msg = (
+            f"{crash.report.fingerprint}: GitHub does not list the new advisory. The next run "
+            "will look for the advisory again."
+        )
         raise TrackerUnavailableError(msg)
 
     def _post(self, crash: SecurityCrash) -> Advisory | None:

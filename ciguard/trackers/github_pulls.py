@@ -42,8 +42,9 @@ class PullRequests:
         if len(numbers) > 1:
             shown = ", ".join(f"#{number}" for number in sorted(numbers))
             msg = (
-                f"{self._repository}: {visible(origin.branch, limit=100)} is the head of several "
-                f"pull requests ({shown}), so the one to update is unclear. Close all but one."
+                f"{self._repository}: {visible(origin.branch, limit=100)} is the head of "
+                f"several pull requests ({shown}), so ciguard cannot tell which one to "
+                "update. Close all of these pull requests but one."
             )
             raise TrackerError(msg)
         return numbers[0] if numbers else 0

@@ -208,7 +208,7 @@ def keeper(sharing: Iterable[BucketGroup]) -> BucketGroup:
     return min(sharing, key=lambda group: min(group.fingerprints))
 
 
-def with_issue_numbers(
+def groups_with_issues(
     groups: Iterable[BucketGroup], issues: Mapping[str, str]
 ) -> list[BucketGroup]:
     """Return the groups with issue numbers set in the records of their members.

@@ -140,7 +140,10 @@ class LocalTracker:
             if not path.is_file():  # another job renamed it
                 path = next(iter(self._paths_of(issue.fingerprint)), path)
             if not path.is_file():
-                msg = f"{self._folder}: there is no issue of {issue.fingerprint}. Run again."
+                msg = (
+                    f"{self._folder} contains no issue for {issue.fingerprint}; another "
+                    "process may have removed it. Run again."
+                )
                 raise OutputError(msg)
             text = self._read(path)
             is_repeated = text.rstrip("\n").endswith(f"UTC: {line}") and state is None
@@ -198,8 +201,8 @@ class LocalTracker:
             lock.acquire()
         except Timeout as error:
             msg = (
-                f"{self._folder}: another process has locked the issues for {_LOCK_TIMEOUT_S:g} s. "
-                "Wait for it to end, then run again."
+                f"{self._folder}: another process has locked the issues for "
+                f"{_LOCK_TIMEOUT_S:g} s. Wait for that process to end, then run again."
             )
             raise OutputError(msg) from error
         except OSError as error:

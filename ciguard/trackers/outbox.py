@@ -126,7 +126,7 @@ def _task(path: Path, number: int, line: str) -> Task:
     try:
         encoded = json.loads(line)
         if not isinstance(encoded, dict) or encoded.pop("schema", None) != _SCHEMA:
-            msg = f"not a task of schema {_SCHEMA}"
+            msg = f"not a task of schema {_SCHEMA}, which this version of ciguard reads"
             raise ValueError(msg)  # noqa: TRY301 - the handler below reports all malformed lines
         return task_from_json(encoded)
     except (ValueError, RecursionError) as error:

@@ -117,9 +117,10 @@ def evidence(record: BaselineRecord) -> str:
         runs.append(f"{sighting.time} on {where}{commit}")
     last_seen = f"Last seen {record.last_seen.time}{_on_other_targets(record)}."
     if not runs:
-        return f"The last runs of its case did not show it. {last_seen}"
+        return f"The last runs of the bucket's case did not show the defect. {last_seen}"
     return (
-        f"{len(runs)} consecutive runs of its case did not show it: {'; '.join(runs)}. {last_seen}"
+        f"{len(runs)} consecutive runs of the bucket's case did not show the defect: "
+        f"{'; '.join(runs)}. {last_seen}"
     )
 
 

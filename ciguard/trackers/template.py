@@ -104,7 +104,9 @@ class IssueTemplate:
             return self._template.render(values).strip()
         except _TEMPLATE_ERRORS as error:
             known = ", ".join((*PARTS, *FACTS))
-            msg = f"{self._path}: {error}. Correct the template. Its values are {known}."
+            msg = (
+                f"{self._path}: {error}. Correct the template, which can use these values: {known}."
+            )
             raise ConfigurationError(msg) from error
 
 

@@ -189,7 +189,10 @@ class _UnknownLevel(PresentationDefaults[Case]):
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Raise a ValueError: only the missing package can run the case."""
         del hint
-        msg = f"no installed package provides cases of kind {finding.case.level!r}"
+        msg = (
+            f"no installed package provides level {finding.case.level!r}, so its cases have "
+            "no script. Install the package of this level."
+        )
         raise ValueError(msg)
 
 

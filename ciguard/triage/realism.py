@@ -74,7 +74,7 @@ class Realism:
 
 
 def realism(finding: Finding) -> Realism:
-    """Return the realism of the call in a finding."""
+    """Return what is unusual about the call in a finding, as a score of how realistic it is."""
     values = list(_all_values(finding.case))
     unusual = (
         _unusual_api(finding),

@@ -185,7 +185,7 @@ def test_merge_queue_without_the_required_check_is_a_problem(
 
     assert shown.startswith("exit 1\n")
     assert (
-        "the merge queue requires ciguard / Verdict, but no workflow reports it"
+        "the merge queue requires ciguard / Verdict, but no workflow reports this check"
         in _lines(shown, "required check")[0]
     )
 
@@ -291,7 +291,7 @@ def test_invalid_token_is_reported_without_its_value(project: Path, server: GitH
     shown = _doctor(project, server, GITHUB_TOKEN=STRANGE)
 
     assert shown.startswith("exit 0\n")
-    assert "is invalid; create a new one" in _lines(shown, "repository")[0]
+    assert "is invalid; create a new token" in _lines(shown, "repository")[0]
     assert STRANGE not in shown
 
 
@@ -331,7 +331,7 @@ def test_workflows_with_another_commit_are_reported(project: Path) -> None:
     shown = _doctor(project, None, "--offline", CIGUARD_PROJECT=f"owner/ciguard@{'9' * 40}")
 
     assert (
-        "do not use the commit of the installed ciguard (999999999999)"
+        "use another commit than the installed ciguard (999999999999)"
         in _lines(shown, "version")[0]
     )
 

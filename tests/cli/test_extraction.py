@@ -114,9 +114,9 @@ def test_learning_is_reproducible(tmp_path: Path, sentences: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "s.jsonl:1: not JSON"),
+        ("{", "s.jsonl:1: the line is not JSON"),
         ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Set 'library' to a string"),
-        ("", "has no labelled sentence"),
+        ("", "contains no labelled sentence"),
         ("\udcff", "not UTF-8 text (byte 0)"),
     ],
 )
@@ -136,8 +136,8 @@ def test_learn_rejects_a_malformed_file_with_a_remedy(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"library": "theano"}, "has no rules for its documentation"),
-        ({"library": "../pytorch"}, "a name may have letters, digits, '-' and '_' only"),
+        ({"library": "theano"}, "has no rules for this library's documentation"),
+        ({"library": "../pytorch"}, "may contain only letters, digits, '-' and '_'"),
         ({"description": 7}, "docs.jsonl:1: description = 7. Use a string or null"),
     ],
 )

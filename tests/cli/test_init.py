@@ -104,7 +104,7 @@ def test_init_overwrites_edited_files_only_with_force(tmp_path: Path) -> None:
     unchanged = (tmp_path / "ciguard.toml").read_text("utf-8")
     _init(tmp_path, "--force")
 
-    assert "ciguard.toml: kept: it has other content" in kept.stdout
+    assert "ciguard.toml: kept: the file has other content" in kept.stdout
     assert unchanged == 'budget = "9m"\n'
     assert 'budget = "3m"' in (tmp_path / "ciguard.toml").read_text("utf-8")
 

@@ -210,7 +210,9 @@ def test_upgrade_keeps_removed_files_removed_and_writes_new_files(project: Path)
     done = _init(project, NEW, "--upgrade")
 
     assert done.returncode == 0, done.stderr
-    assert f"{NIGHTLY}: not written: you removed it after `ciguard init` wrote it" in done.stdout
+    assert (
+        f"{NIGHTLY}: not written: you removed the file after `ciguard init` wrote it" in done.stdout
+    )
     assert f"{GUARD}: written" in done.stdout
     assert not (project / NIGHTLY).exists()
 
@@ -223,7 +225,7 @@ def test_upgrade_does_not_change_a_file_that_init_never_wrote(project: Path) -> 
 
     done = _init(project, NEW, "--upgrade")
 
-    assert f"{GUARD}: kept: nothing records what `ciguard init` wrote" in done.stdout
+    assert f"{GUARD}: kept: there is no record of what `ciguard init` wrote" in done.stdout
     assert (project / GUARD).read_text("utf-8") == before
 
 
@@ -253,7 +255,7 @@ def test_init_suggests_an_upgrade_without_performing_it(project: Path) -> None:
 
     done = _init(project, NEW)
 
-    assert done.stdout.count("--upgrade merges your changes into the new one") == 3
+    assert done.stdout.count("--upgrade merges your changes into the new text") == 3
     assert _state(project) == before
 
 

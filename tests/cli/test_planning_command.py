@@ -102,7 +102,7 @@ def test_plan_skips_gpus_that_a_change_cannot_affect(repository: Path) -> None:
     ("words", "said"),
     [
         (("--against", "nowhere"), "git fetch origin"),
-        (("--mode", "pull-request"), "name it with --against"),
+        (("--mode", "pull-request"), "needs the base commit. Add --against"),
         (("--base-wheel", "x.whl"), "--base-wheel needs --wheel"),
         (("--wheel", "x.whl"), "Keep the file name that the build gave the wheel"),
         (("--device", "gpu"), "unknown device 'gpu'. Write cpu, cuda or cuda:1."),

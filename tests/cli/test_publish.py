@@ -98,7 +98,7 @@ def test_publish_of_missing_results_fails_the_check(tmp_path: Path, server: GitH
     assert answer.returncode == 3
     assert server.checks.runs[0]["conclusion"] == "failure"
     assert server.checks.runs[0]["output"]["title"].startswith("NOT RUN")
-    assert "not the results of a run" in answer.stderr
+    assert "does not contain the results of a run" in answer.stderr
 
 
 FORK = ("--head-repository", "stranger/library", "--head-branch", "change")

@@ -71,5 +71,5 @@ def test_suggest_rejects_an_unreadable_file(tmp_path: Path, content: bytes, mess
     (tmp_path / "bad.py").write_bytes(content)
     done = suggest(tmp_path, "bad.py")
     assert done.returncode == 2
-    assert "bad.py: cannot be read: " in done.stderr
+    assert "bad.py cannot be read: " in done.stderr
     assert message in done.stderr

@@ -44,7 +44,7 @@ def test_a_baseline_on_a_branch_serves_every_clone(tmp_path: Path) -> None:
     assert compared_tip == tip
     assert not has_filed
     assert again.returncode == 2
-    assert "there is already a baseline" in again.stderr
+    assert "already contains a baseline" in again.stderr
     assert updated.returncode == 0, updated.stdout
     assert tip in git(remote, "rev-list", BRANCH).splitlines()
     assert not git(remote, "rev-list", "--merges", BRANCH)

@@ -99,7 +99,7 @@ def test_the_first_bad_and_the_last_good_release_are_found(folder: Path) -> None
     assert lines[-3:] == [
         "last good: 1.2",
         "first bad: 2.1",
-        "or a version that could not be tested: 1.3, 2.0",
+        "may also be a version that could not be tested: 1.3, 2.0",
     ]
     told = {line.split()[0]: line.split()[1] for line in lines[:-3]}
     assert told["1.0"] == "skipped", "it has no such API"

@@ -146,7 +146,7 @@ def test_a_disk_that_is_full_before_anything_ran_is_a_clear_error(
         stdout, stderr = process.communicate(timeout=60)
 
     assert process.returncode == 2, stdout + stderr
-    assert "File too large. Free space in" in stderr
+    assert "File too large. Free disk space in" in stderr
     assert "Traceback" not in stdout + stderr
 
 

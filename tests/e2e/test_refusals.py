@@ -43,7 +43,7 @@ def newer_header(text: str) -> str:
 @pytest.mark.parametrize(
     ("name", "change", "says"),
     [
-        ("buckets.jsonl", newer_header, "a newer ciguard wrote it (schema 99"),
+        ("buckets.jsonl", newer_header, "a newer version of ciguard wrote the baseline (schema 99"),
         ("buckets.jsonl", lambda _: "\x00\x01 nothing\n", "not the header of a baseline"),
         ("buckets.jsonl", lambda text: text[: len(text) // 2], "buckets.jsonl, line"),
         ("buckets.jsonl", lambda text: text + "{}\n", "buckets.jsonl, line"),

@@ -76,7 +76,7 @@ def test_indescribable_parts_are_skipped_with_a_reason(
 
     assert "skipped: planted.absent: ImportError: libplanted.so.3: cannot open" in said
     assert "skipped: planted.odd.hostile: RuntimeError: documentation is loaded" in said
-    assert "no signature, called without arguments: 1: planted.odd.without_sig" in said
+    assert "APIs without a signature, called without arguments (1): planted.odd.without_sig" in said
 
 
 def test_documentation_findings_are_written(

@@ -122,7 +122,7 @@ def test_deleted_known_issue_is_reported_and_not_filed_again(
 
     (warning,) = says
     assert warning.startswith("warning: 1 known issue is missing (1): deleted, transferred, or ")
-    assert "filed again only if it returns after a fix" in warning
+    assert "filed again only if the bug returns after a fix" in warning
     assert list(server.repository.issues) == [1]
 
 

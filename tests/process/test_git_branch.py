@@ -159,7 +159,7 @@ HOSTILE = {
         "is a link or a submodule",
     ),
     "broken JSON": ({"buckets.jsonl": (PLAIN, HEADER + "{")}, "buckets.jsonl, line 2"),
-    "a newer schema": ({"buckets.jsonl": (PLAIN, '{"schema": 99}')}, "newer ciguard"),
+    "a newer schema": ({"buckets.jsonl": (PLAIN, '{"schema": 99}')}, "newer version of ciguard"),
     "a huge line": (
         {"buckets.jsonl": (PLAIN, HEADER + " " * (1 << 20) + "x")},
         "the line exceeds 1048576",

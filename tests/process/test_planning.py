@@ -118,7 +118,7 @@ def test_a_pull_request_with_only_documentation_runs_nothing(
 
     assert plan.jobs == ()
     assert plan.skipped == ()  # no requested row was impossible
-    assert plan.reasons[0] == "Nothing is run, since only documentation changes."
+    assert plan.reasons[0] == "Nothing will run, since only documentation changes."
 
 
 def test_a_batch_tests_the_required_versions_without_a_base(repository: Path) -> None:
@@ -151,7 +151,7 @@ def test_files_written_by_ciguard_are_neither_changes_nor_sources(repository: Pa
 
     plan = make_plan(_request(repository), _no_index)
 
-    assert plan.reasons[0] == "Nothing is run, since nothing differs from the base."
+    assert plan.reasons[0] == "Nothing will run, since nothing differs from the base."
     assert "tensorflow.abs" not in plan.uses
 
 
@@ -164,7 +164,9 @@ def test_a_pull_request_without_a_base_is_an_error(repository: Path) -> None:
     "ref", ["no-such", "--output=/tmp/x", "-h", "HEAD:README.md", "a\nb", "a\0b"]
 )
 def test_an_unknown_base_is_an_error_with_advice(repository: Path, ref: str) -> None:
-    with pytest.raises(PlanError, match=r"has no such commit\. Run `git fetch origin`") as caught:
+    with pytest.raises(
+        PlanError, match=r"this commit is not in the checkout\. Run `git fetch origin`"
+    ) as caught:
         make_plan(_request(repository, ref), _no_index)
 
     assert "\n" not in str(caught.value)

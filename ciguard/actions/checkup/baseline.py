@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SUBJECT = "baseline"
 _ESTABLISH = (
-    "Establish the baseline by a run of the default branch (`gh workflow run "
+    "Establish the baseline with a run on the default branch (`gh workflow run "
     "ciguard-nightly.yml`). Until then, pull requests have no baseline to compare with."
 )
 
@@ -43,7 +43,9 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
     try:
         records = store.load()
     except BaselineError as error:
-        return problem(_SUBJECT, visible(str(error)), "Correct the cause that this message names.")
+        return problem(
+            _SUBJECT, visible(str(error)), "Correct the cause that the message above names."
+        )
     written = _last_written(records)
     if written is None:
         return healthy(_SUBJECT, f"{place}: no buckets")
@@ -53,7 +55,8 @@ def examine_baseline(location: Location, *, now: datetime) -> Diagnosis:
         return warning(
             _SUBJECT,
             text,
-            "Find out why nightly runs stopped: pull requests may be blamed for older defects.",
+            "Find out why the nightly runs stopped. Until they run again, pull requests "
+            "may be blamed for older defects.",
         )
     return healthy(_SUBJECT, text)
 

@@ -29,9 +29,9 @@ _BLOCKING_RULES = {
 }
 """Effect of each kind of rule that blocks writing the baseline, both by push and by the API."""
 _DISABLED = {
-    "disabled_inactivity": "GitHub disabled it after 60 days without a commit",
-    "disabled_manually": "a user disabled it",
-    "disabled_fork": "it is disabled because the repository is a fork",
+    "disabled_inactivity": "GitHub disabled this workflow after 60 days without a commit",
+    "disabled_manually": "a user disabled this workflow",
+    "disabled_fork": "this workflow is disabled because the repository is a fork",
 }
 
 
@@ -110,14 +110,16 @@ class _Examination:
         state = self._state()
         if state.is_archived:
             return problem(
-                subject, "it is archived, so that ciguard cannot write to it", "Unarchive it."
+                subject,
+                "the repository is archived, so ciguard cannot write to it",
+                "Unarchive it.",
             )
         if state.is_fork:
             return warning(
                 subject,
-                "it is a fork, where nightly runs and issues are disabled",
-                "To enable them, remove the condition `!github.event.repository.fork` from the "
-                "nightly workflow.",
+                "the repository is a fork, where nightly runs and issues are disabled",
+                "To enable nightly runs and issues, remove the condition "
+                "`!github.event.repository.fork` from the nightly workflow.",
             )
         if state.may_push is False:
             return unknown(
@@ -130,8 +132,9 @@ class _Examination:
             return healthy(subject, "enabled")
         return warning(
             subject,
-            "issues are disabled, so that ciguard cannot file any",
-            "Enable them in the settings, or set `issues: false` where file-issues.yml is called.",
+            "issues are disabled, so ciguard cannot file any",
+            "Enable issues in the repository's settings, or set `issues: false` where "
+            "file-issues.yml is called.",
         )
 
     def _label(self, subject: str) -> Diagnosis:
@@ -180,7 +183,8 @@ class _Examination:
         if has_queue and is_required and not self._workflows.runs_in_merge_queue:
             return problem(
                 subject,
-                f"the merge queue requires {check}, but no workflow reports it for merge groups",
+                f"the merge queue requires {check}, but no workflow reports this check "
+                "for merge groups",
                 "Add the trigger `merge_group:` to the workflow for pull requests.",
             )
         if not is_required:
@@ -200,13 +204,13 @@ class _Examination:
             return problem(
                 subject,
                 f"{nightly}: {_DISABLED[state]}",
-                f"Enable it: `gh workflow enable {nightly.rpartition('/')[2]}`.",
+                f"Enable the workflow: `gh workflow enable {nightly.rpartition('/')[2]}`.",
             )
         if not state:
             return warning(
                 subject,
                 f"{nightly}: GitHub does not know this workflow",
-                "Merge it into the default branch.",
+                "Merge the workflow into the default branch.",
             )
         return healthy(subject, f"{nightly} is active")
 
@@ -231,8 +235,8 @@ class _Examination:
             return warning(
                 subject,
                 f"this repository has no runner with the label {_labels_text(missing)}",
-                "Register such a runner, unless the organisation has one. Until then, jobs wait "
-                "for up to a day.",
+                "Register a runner with this label, unless the organisation has one. "
+                "Without such a runner, jobs wait for up to a day.",
             )
         offline = [
             labels

@@ -66,7 +66,7 @@ def _cache(folder: Path) -> Iterator[Diagnosis]:
     alternative = "set CIGUARD_CACHE to another folder."
     if not os.access(existing, os.W_OK | os.X_OK):
         yield problem(
-            "cache", f"{existing} cannot be written", f"Make it writable, or {alternative}"
+            "cache", f"{existing} cannot be written", f"Make the folder writable, or {alternative}"
         )
     else:
         environments = folder / "environments"

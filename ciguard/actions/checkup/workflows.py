@@ -161,7 +161,8 @@ def examine_workflows(workflows: Workflows, project: CiguardProject) -> Iterator
         yield warning(
             "schedule",
             "there is no nightly workflow",
-            "Run `ciguard init` to write one: without it, the baseline becomes stale.",
+            "Run `ciguard init` to write a nightly workflow: without nightly runs, the "
+            "baseline becomes stale.",
         )
     yield from _examine_permissions(workflows)
 
@@ -178,7 +179,7 @@ def _examine_files(workflows: Workflows) -> Diagnosis:
     if not workflows.has_record:
         return warning(
             "workflows",
-            f"{names}: {RECORD} is missing, which `ciguard init --upgrade` needs",
+            f"{names}: the file {RECORD}, which `ciguard init --upgrade` needs, is missing",
             "Commit the file that `ciguard init` wrote, together with the workflows.",
         )
     return healthy("workflows", names)
@@ -194,13 +195,14 @@ def _examine_pin(pin: ActionPin) -> Diagnosis:
     if PLACEHOLDERS & {*pin.repository.split("/"), pin.ref} or set(pin.ref) == {"0"}:
         return problem(
             "pin",
-            f"{text}: a placeholder from the documentation",
-            "Write ciguard's repository and one of its commits, or run `ciguard init --upgrade`.",
+            f"{text}: this is a placeholder from the documentation",
+            "Write ciguard's repository and a commit of that repository, or run `ciguard "
+            "init --upgrade`.",
         )
     if not _COMMIT.fullmatch(pin.ref):
         return warning(
             "pin",
-            f"{text}: a branch or tag; anyone who can move it controls your workflows",
+            f"{text}: this is a branch or tag; anyone who can move it controls your workflows",
             "Pin a commit hash: `ciguard init --upgrade` writes one.",
         )
     return healthy("pin", text)
@@ -221,7 +223,7 @@ def _examine_version(pins: tuple[ActionPin, ...], project: CiguardProject) -> Di
         name = project.tag or project.commit[:12]
         return warning(
             "version",
-            f"the workflows do not use the commit of the installed ciguard ({name})",
+            f"the workflows use another commit than the installed ciguard ({name})",
             "`ciguard init --upgrade` writes this commit into the workflows.",
         )
     return healthy("version", "the workflows use the commit of the installed ciguard")
@@ -232,7 +234,7 @@ def _examine_permissions(workflows: Workflows) -> Iterator[Diagnosis]:
     if not filing:
         yield warning(
             "permissions",
-            "no workflow calls file-issues.yml, so that baseline and issues are not written",
+            "no workflow calls file-issues.yml, so neither the baseline nor issues are written",
             "Run `ciguard init`, which writes ciguard-file-issues.yml.",
         )
     for name in dict.fromkeys(filing):

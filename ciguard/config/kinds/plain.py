@@ -17,7 +17,7 @@ CONTROL_CHARACTER = re.compile(r"[\0-\x1f\x7f]")
 
 
 def whole(minimum: int, maximum: int) -> SettingKind:
-    """Return the kind of integers from `minimum` to `maximum`."""
+    """Return the kind of a setting whose value is an integer from `minimum` to `maximum`."""
     return SettingKind(
         metavar="N",
         remedy=f"a whole number from {minimum} to {maximum}",
@@ -28,7 +28,7 @@ def whole(minimum: int, maximum: int) -> SettingKind:
 
 
 def duration(min_s: float, max_s: float, *, or_zero: bool = False) -> SettingKind:
-    """Return the kind of durations in a range.
+    """Return the kind of a setting whose value is a duration in a range.
 
     Args:
         min_s: the shortest duration, in seconds.
@@ -49,7 +49,7 @@ def duration(min_s: float, max_s: float, *, or_zero: bool = False) -> SettingKin
 
 
 def size(min_mib: int, max_mib: int) -> SettingKind:
-    """Return the kind of memory sizes in a range, in MiB."""
+    """Return the kind of a setting whose value is a memory size in a range, in MiB."""
     return SettingKind(
         metavar="SIZE",
         remedy=f"a size from {size_text(min_mib)} to {size_text(max_mib)}, such as 4GiB, "

@@ -68,7 +68,10 @@ def learn_from_files(
     for (library, _, _), sentences_of_parameter in training_samples(spans, texts).items():
         samples[library] += sentences_of_parameter
     if not samples:
-        msg = f"{sentences}: has no labelled sentence. docs/knowledge.md shows how to add some."
+        msg = (
+            f"{sentences} contains no labelled sentence. Add sentences in the format of "
+            "docs/knowledge.md."
+        )
         raise KnowledgeFileError(msg)
     rule_sets = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
     for rules in rule_sets:
@@ -113,7 +116,7 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
             name for name, lib in LIBRARIES.items().items() if lib.documentation in available_names
         ]
         hint = suggestion(library, [*available_names, *supported_libraries])
-        msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
+        msg = f"library {library!r}: {folder} has no rules for this library's documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:
         return RuleBook(from_lines(_read_lines(path)))
@@ -139,7 +142,10 @@ def _file_name(library: str) -> str:
         KnowledgeFileError: if the name could lead out of the folder.
     """
     if library in {"", ".", ".."} or not library.replace("-", "").replace("_", "").isalnum():
-        msg = f"library {library!r}: a name may have letters, digits, '-' and '_' only"
+        msg = (
+            f"library {library!r}: the name of a library may contain only letters, digits, "
+            "'-' and '_'"
+        )
         raise KnowledgeFileError(msg)
     return library
 
@@ -148,14 +154,14 @@ def _read_lines(path: Path) -> list[str]:
     """Return the lines of a text file, which must not be too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split the file."
+            msg = f"{path} is larger than {MAX_BYTES >> 20} MiB. Split the file."
             raise KnowledgeFileError(msg)
         return path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        msg = f"{path}: not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
+        msg = f"{path} is not UTF-8 text (byte {error.start}). Convert the file to UTF-8."
         raise KnowledgeFileError(msg) from error
     except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
+        msg = f"{path} cannot be read: {error.strerror}. Name a readable file."
         raise KnowledgeFileError(msg) from error
 
 
@@ -165,5 +171,5 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        msg = f"{path}: cannot be written: {error.strerror}"
+        msg = f"{path} cannot be written: {error.strerror}. Name another file."
         raise KnowledgeFileError(msg) from error

@@ -54,7 +54,10 @@ def from_lines(lines: Iterable[str]) -> RuleSet:
     """
     records = [(n, _record(n, line)) for n, line in enumerate(lines, 1) if line.strip()]
     if not records or records[0][1].get("schema") != SCHEMA:
-        msg = f"line 1: the schema is not {SCHEMA!r}: not a rule file, or one of another version"
+        msg = (
+            f"line 1: the schema is not {SCHEMA!r}, so this is not a rule file, or another "
+            "version of ciguard wrote it"
+        )
         raise RuleSyntaxError(msg)
     try:
         header = records[0][1]
@@ -85,10 +88,10 @@ def _record(number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except ValueError as error:
-        msg = f"line {number}: not JSON: {error}"
+        msg = f"line {number} is not JSON: {error}"
         raise RuleSyntaxError(msg) from error
     if not isinstance(record, dict):
-        msg = f"line {number}: not a JSON object"
+        msg = f"line {number} is not a JSON object"
         raise RuleSyntaxError(msg)
     return record
 
@@ -104,9 +107,12 @@ def _rule(number: int, record: dict[str, Any]) -> MiningRule:
             hits=float(record["hits"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"line {number}: not a rule: {error!r}"
+        msg = f"line {number}: not a valid rule: {error!r}"
         raise RuleSyntaxError(msg) from error
     if not set(rule.pattern) - {"^", "$"} or not 0 < rule.hits <= rule.support:
-        msg = f"line {number}: not a rule: it needs a word in its pattern, and 0 < hits <= support"
+        msg = (
+            f"line {number}: not a valid rule: the pattern needs at least one word, and hits "
+            "must be above 0 and at most the support"
+        )
         raise RuleSyntaxError(msg)
     return rule

@@ -105,7 +105,7 @@ class _Line:
         """Return the kind of text that contains the sentence."""
         value = self._record.get("source", TextSource.DESCRIPTION)
         if value not in list(TextSource):
-            raise self._invalid_value_error(value, f"Known: {', '.join(TextSource)}", "source")
+            raise self._invalid_value_error(value, f"Use one of {', '.join(TextSource)}", "source")
         return TextSource(value)
 
     def labels(self, key: str) -> dict[str, tuple[str, ...]]:
@@ -113,12 +113,12 @@ class _Line:
         value = self._record.get(key) or {}
         if not isinstance(value, dict):
             raise self._invalid_value_error(
-                value, "Use an object with a list of values by field", key
+                value, "Use an object that maps each field to a list of values", key
             )
         for name, values in value.items():
             if name not in FIELDS:
                 raise self._invalid_value_error(
-                    values, f"Known fields: {', '.join(FIELDS)}", key, name
+                    values, f"Use only the fields {', '.join(FIELDS)}", key, name
                 )
         return {name: self._checked_texts(values, key, name) for name, values in value.items()}
 
@@ -146,9 +146,11 @@ def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise MalformedLineError(where, f"not JSON ({error})", _LINE_REMEDY) from error
+            raise MalformedLineError(
+                where, f"the line is not JSON ({error})", _LINE_REMEDY
+            ) from error
         except RecursionError:
-            raise MalformedLineError(where, "nested too deeply", _LINE_REMEDY) from None
+            raise MalformedLineError(where, "the line is nested too deeply", _LINE_REMEDY) from None
         if not isinstance(record, dict):
-            raise MalformedLineError(where, "not a JSON object", _LINE_REMEDY)
+            raise MalformedLineError(where, "the line is not a JSON object", _LINE_REMEDY)
         yield _Line(record, where)

@@ -215,7 +215,7 @@ class Experience:
         return not is_refuted(requirement.fields, self.counts.get(requirement.parameter, {}))
 
     def clues(self) -> dict[str, list[Clue]]:
-        """Return clues for the applied requirements by parameter, the most frequent ones first."""
+        """Return each parameter's clues from its applied requirements, most frequent first."""
         clues: dict[str, list[Clue]] = {}
         for requirement in sorted(self.requirements, key=lambda requirement: -requirement.count):
             if self.is_applied(requirement) and requirement.fields:

@@ -283,7 +283,7 @@ _VECTOR_FIELDS = {"structures": (Structure.INTS, Structure.TENSOR)}
 
 
 def _with_value_constraints(fields: Fields, value: Value) -> Fields:
-    """Return the demanded fields, and those that the rejected argument implies."""
+    """Return the fields that a message demands, and the fields that the rejected value implies."""
     if not isinstance(value, LiteralValue) or isinstance(value.value, str):
         return fields
     if fields.get("ndim", (0, 0))[0] > 0 or "length" in fields:

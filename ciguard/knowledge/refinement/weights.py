@@ -151,14 +151,14 @@ def _int(constraint: Int, odds: Odds) -> Constraint:
 
 
 def _repeated_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
-    counts = _repetitions([odds(choice_of(value) or "") for value in values])
+    counts = _integer_weights([odds(choice_of(value) or "") for value in values])
     if counts is None:
         return None
     values_and_counts = zip(values, counts, strict=True)
     return OneOf(tuple(value for value, count in values_and_counts for _ in range(count)))
 
 
-def _repetitions(odds: list[float]) -> list[int] | None:
+def _integer_weights(odds: list[float]) -> list[int] | None:
     """Return the number of repetitions of each alternative; None if their odds hardly differ."""
     best = max(odds)
     if best < min(odds) * _MIN_DIFFERENCE:
@@ -175,7 +175,7 @@ def _dtype(constraint: Dtype, odds: Odds) -> Constraint:
 
 def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
     distinct_names = tuple(dict.fromkeys(names))
-    counts = _repetitions([odds(choice_of(DtypeValue(name))) for name in distinct_names])
+    counts = _integer_weights([odds(choice_of(DtypeValue(name))) for name in distinct_names])
     if counts is None:
         return names
     return tuple(n for n, count in zip(distinct_names, counts, strict=True) for _ in range(count))
@@ -191,7 +191,7 @@ def _ints(constraint: Ints, odds: Odds) -> Constraint:
         or not 0 < max_length - min_length <= _MAX_REPETITIONS
     ):
         return constraint
-    counts = _repetitions(
+    counts = _integer_weights(
         [odds(f"length:{length}") for length in range(min_length, max_length + 1)]
     )
     if counts is None:
@@ -214,7 +214,7 @@ def _list(constraint: List, odds: Odds) -> Constraint:
     min_length, max_length = constraint.length
     if constraint.length_of or not 0 < max_length - min_length <= _MAX_REPETITIONS:
         return constraint
-    counts = _repetitions(
+    counts = _integer_weights(
         [odds(f"length:{length}") for length in range(min_length, max_length + 1)]
     )
     if counts is None:
@@ -270,7 +270,7 @@ def _split_by_rank(constraint: Tensor, odds: Odds) -> Constraint:
     if not is_free or max_rank == min_rank:
         return constraint
     ranks = range(min_rank, max_rank + 1)
-    counts = _repetitions([odds(f"ndim:{rank}") for rank in ranks])
+    counts = _integer_weights([odds(f"ndim:{rank}") for rank in ranks])
     if counts is None:
         return constraint
     return _single_or_any_of(

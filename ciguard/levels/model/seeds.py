@@ -74,7 +74,7 @@ def read_seed_model(source: SeedSource, record: dict[str, Any]) -> SeedModel:
 
 
 def _seed_model(source: SeedSource, record: Untrusted) -> SeedModel:
-    graph = graph_from_json(record.of("graph", dict))
+    graph = graph_from_json(record.value("graph", dict))
     if len(graph.nodes) > _MAX_NODES:
         msg = f"its graph has {len(graph.nodes):,} nodes; the maximum is {_MAX_NODES:,}"
         raise ValueError(msg)
@@ -149,7 +149,7 @@ def _parse_input(record: Untrusted) -> InputDescription:
 
 
 def _parse_shape(record: Untrusted, key: str) -> Shape:
-    sizes = record.of(key, list)
+    sizes = record.value(key, list)
     if not all(type(size) is int for size in sizes) or not _is_bounded(tuple(sizes)):
         msg = f"{key!r} is not a valid shape"
         raise ValueError(msg)

@@ -235,7 +235,12 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
 def observed_in(output: Output, inputs: InputPrecision) -> ObservedPair | None:
-    """Return the results of call and twin in a case's output; None if the case has no twin."""
+    """Return the results of a case's call and of its twin call; None if the case has no twin.
+
+    Args:
+        output: the output of the case.
+        inputs: the precision of the inputs.
+    """
     match output:
         case Container(items=(first, Container(items=(Scalar("s", "returned"), twin)))):
             return ObservedPair(first=first, twin=twin, inputs=inputs)

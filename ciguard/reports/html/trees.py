@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ciguard.triage import DiffLine
 
 MAX_TREES = 16
-MAX_SIGNS = 6_000
-"""Maximum number of signs in all drawings."""
+MAX_SYMBOLS = 6_000
+"""Maximum number of symbols in all drawings."""
 _DIFFS_LIMIT = 1 << 20
 """Maximum number of characters in all diffs."""
 MAX_DIFF = 60
@@ -107,11 +107,11 @@ def forest_view(forest: Forest, buckets: Sequence[Bucket]) -> ForestView | None:
     if not trees:
         return None
     shown: list[TreeView] = []
-    signs_left, characters_left = MAX_SIGNS, _DIFFS_LIMIT
+    symbols_left, characters_left = MAX_SYMBOLS, _DIFFS_LIMIT
     for tree in trees[:MAX_TREES]:
         tree_layout = layout(tree)
-        signs_left -= sum(1 for _ in tree_layout.root.walk())
-        if signs_left < 0 and shown:
+        symbols_left -= sum(1 for _ in tree_layout.root.walk())
+        if symbols_left < 0 and shown:
             break
         derived_programs = _derived_programs(tree, tree_layout, characters_left)
         characters_left -= sum(len(text) for node in derived_programs for _, text, _ in node.lines)
@@ -201,9 +201,13 @@ def _tree_view(
     summary = _size_text(tree)
     notes = []
     if tree_layout.is_folded:
-        notes.append("A sign with a number stands for that many programs without marked ones.")
+        notes.append(
+            "A symbol with a number stands for that many programs, none of which is marked."
+        )
     if tree_layout.left_out:
-        notes.append(f"Not drawn: {tree_layout.left_out:,} more with an unexpected outcome.")
+        notes.append(
+            f"Not drawn: {plural(tree_layout.left_out, 'more program')} with an unexpected outcome."
+        )
     if tree.dropped:
         notes.append(f"Dropped to limit memory: {plural(tree.dropped, 'program')} more.")
     linked = {node.node for node in derived_programs}
@@ -251,7 +255,7 @@ def _notes(forest: Forest, hidden_trees: Sequence[DerivationTree]) -> list[str]:
         )
     if forest.findings_outside_trees:
         findings = plural(forest.findings_outside_trees, "finding")
-        notes.append(f"In no tree: {findings} about blocks that ran on their own.")
+        notes.append(f"In no tree: {findings} about blocks that ran by themselves.")
     return notes
 
 

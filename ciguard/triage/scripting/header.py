@@ -67,7 +67,7 @@ def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
     """Return what happens, as the end of a sentence that starts with the API."""
-    claim = _claim_of(finding)
+    claim = _known_claim(finding)
     if claim:
         return claim
     subject = f"the {finding.case.noun}"
@@ -87,7 +87,7 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             assert_never(outcome)
 
 
-def _claim_of(finding: Finding) -> str:
+def _known_claim(finding: Finding) -> str:
     """Return a sentence about the finding, by its oracle; empty if the outcome describes it."""
     traits = traits_of(finding.oracle)
     claim = traits.claims.get(finding.kind, traits.claim)

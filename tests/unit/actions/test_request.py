@@ -52,7 +52,7 @@ def _request(
         ("devices", "cpu, gpu", "Write cpu, cuda, or GPUs by number such as cuda:0, cuda:1."),
         ("shards", "0", "Write a number from 1 to 256."),
         ("config", "absent.toml", "Write the path of ciguard.toml or pyproject.toml"),
-        ("artifact", "a/b", "Write a name without / and :."),
+        ("artifact", "a/b", "Write a name without the characters / and :."),
         ("budget", "1\n::error::x", r"input 'budget' = '1\\n::error::x'"),
         ("out", "a\n::error::x", r"input 'out' = 'a\\n::error::x'"),
     ],
@@ -68,7 +68,9 @@ def test_invalid_input_is_named_with_a_remedy(
 
 
 def test_task_without_its_required_input_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="input 'job' is missing: the task 'shard' needs it"):
+    with pytest.raises(
+        InputError, match="input 'job' is missing, but the task 'shard' needs this input"
+    ):
         _request(tmp_path, task="shard", plan="plan.json")
 
 
@@ -193,7 +195,7 @@ def test_damaged_request_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text("[1, 2", "utf-8")
 
-    with pytest.raises(InputError, match="not a request file, which the first step"):
+    with pytest.raises(InputError, match="not a valid request file"):
         read_request(path, {}, workspace=tmp_path)
 
 

@@ -17,9 +17,9 @@ from ciguard.baseline import (
     establish,
     find_record,
     merge,
+    records_with_issues,
     update,
     with_base_comparison,
-    with_issues,
 )
 from ciguard.baseline.comparison import is_regression
 from ciguard.baseline.record import bucket_of
@@ -187,7 +187,7 @@ def test_update_finds_the_record_by_an_alias() -> None:
 def test_with_issues_finds_records_by_any_name() -> None:
     renamed = replace(record(NAMES[3]), aliases=(ONE,))
 
-    assert with_issues(baseline(renamed), {ONE: "7"})[NAMES[3]].issue == "7"
+    assert records_with_issues(baseline(renamed), {ONE: "7"})[NAMES[3]].issue == "7"
     assert find_record(baseline(renamed), ONE) == renamed
 
 
@@ -309,7 +309,7 @@ def test_base_comparison_marks_buckets_of_only_the_base_as_fixed_if_the_head_ran
 
 
 def test_compare_takes_the_issue_from_the_record() -> None:
-    records = with_issues(baseline(record(ONE)), {ONE: "17"})
+    records = records_with_issues(baseline(record(ONE)), {ONE: "17"})
 
     for buckets in ([met()], []):
         (compared,) = compare(buckets, records, Exercised())

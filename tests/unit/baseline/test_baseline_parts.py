@@ -175,15 +175,15 @@ def _pipe(folder: Path) -> None:
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bucket in two parts": (
         partial(_append, "buckets/1.jsonl", "buckets/2.jsonl"),
-        f"buckets/2.jsonl, line 2: {ONE} belongs to part 1",
+        f"buckets/2.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a bucket beside the header": (
         partial(_append, "buckets/1.jsonl", "buckets.jsonl"),
-        f"buckets.jsonl, line 2: {ONE} belongs to part 1",
+        f"buckets.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a case in two parts": (
         partial(_append, "corpus/1.jsonl", "corpus/2.jsonl"),
-        f"corpus/2.jsonl, line 2: {ONE} belongs to part 1",
+        f"corpus/2.jsonl, line 2: the bucket {ONE} is in the wrong part; it belongs in part 1",
     ),
     "a missing part": (
         lambda folder: (folder / "buckets/f.jsonl").unlink(),
@@ -197,11 +197,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link for a folder": (partial(_link, "corpus"), "corpus: unexpected file or link"),
     "a pipe for a part": (
         _pipe,
-        "buckets/1.jsonl: not a regular file",
+        "buckets/1.jsonl: the path is not a regular file",
     ),
     "a huge part": (
         lambda folder: os.truncate(folder / "buckets/3.jsonl", 1 << 30),
-        "buckets/3.jsonl: larger than 134217728 bytes",
+        "buckets/3.jsonl: the file is larger than 134217728 bytes",
     ),
     "a part by another name": (
         lambda folder: (folder / "buckets/zz.jsonl").write_text(""),

@@ -167,7 +167,10 @@ def _line(stored: FolderStore, **changes: object) -> str:
 DAMAGE = {
     "no header": ("", "line 1: the line is not the header"),
     "a list": ("[1]", "line 1: the line is not the header"),
-    "a newer schema": ('{"schema": 4}', "line 1: a newer ciguard wrote it (schema 4"),
+    "a newer schema": (
+        '{"schema": 4}',
+        "line 1: a newer version of ciguard wrote the baseline (schema 4",
+    ),
     "an odd schema": ('{"schema": "x"}', "line 1: schema 'x' is not a positive integer"),
     "half a line": (f'{HEADER}\n{{"finger', "line 2: "),
     "deep nesting": (f"{HEADER}\n{'[' * 100_000}", "line 2: "),
@@ -236,7 +239,7 @@ def test_load_with_a_malformed_field_raises_with_its_line(
     index = stored.folder / "buckets.jsonl"
     index.write_text(f"{HEADER}\n{_line(stored, **changes)}\n")
 
-    with pytest.raises(BaselineError, match=r"buckets.jsonl, line 2: .*Restore it"):
+    with pytest.raises(BaselineError, match=r"buckets.jsonl, line 2: .*Restore the file"):
         stored.load()
 
 
@@ -252,7 +255,7 @@ def test_load_of_a_bucket_without_its_case_raises(stored: FolderStore) -> None:
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
     with pytest.raises(
-        BaselineError, match=f"line 2: the corpus does not contain the case of {ONE}"
+        BaselineError, match=f"line 2: the corpus does not contain the case of the bucket {ONE}"
     ):
         stored.load()
 

@@ -223,7 +223,7 @@ def test_case_from_json_with_a_malformed_object_raises(constructed: object) -> N
 def test_case_from_json_with_a_malformed_api_raises(api: str) -> None:
     _, kind, rest = case_to_json(CASE)
 
-    with pytest.raises(ValueError, match="not FILE:FUNCTION"):
+    with pytest.raises(ValueError, match="not of the form FILE:FUNCTION"):
         case_from_json([api, kind, rest])
 
 

@@ -135,10 +135,10 @@ def lines_with(number: int, **changes: object) -> list[str]:
 @pytest.mark.parametrize(
     ("written_lines", "message"),
     [
-        ([], "f.jsonl:1: not JSON"),
-        (["\n"], "f.jsonl:1: not JSON"),
-        (["[]\n"], "f.jsonl:1: not a JSON object"),
-        (["[" * 100_000 + "\n"], "f.jsonl:1: not JSON"),
+        ([], "f.jsonl:1: the line is not JSON"),
+        (["\n"], "f.jsonl:1: the line is not JSON"),
+        (["[]\n"], "f.jsonl:1: the line is not a JSON object"),
+        (["[" * 100_000 + "\n"], "f.jsonl:1: the line is not JSON"),
         (['{"a": 1}\n'], "f.jsonl:1: the key 'schema' is missing"),
         (lines_with(0, schema=CONSTRAINTS_SCHEMA + 1), f"schema = {CONSTRAINTS_SCHEMA + 1}: this"),
         (lines_with(0, schema=1), "schema = 1: this version of ciguard reads 2"),
@@ -149,7 +149,7 @@ def lines_with(number: int, **changes: object) -> list[str]:
         (lines_with(2, kind="wizard"), "f.jsonl:3: malformed API record"),
         (lines_with(2, parameters=None), "f.jsonl:3: malformed API record"),
         (lines_with(2, parameters=[5]), "f.jsonl:3: malformed API record"),
-        ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: not JSON"),
+        ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: the line is not JSON"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_rejected_with_file_line_and_remedy(

@@ -163,7 +163,7 @@ def test_an_api_in_no_row_has_no_equivalent_calls() -> None:
         ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x"', "expected calls"),
         ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x + 1)"', "expected calls"),
         ('torch = "torch.abs(x)"\njax = 3', "expected calls"),
-        ('torch = "torch.abs(x)"\njax = "f(x)"\nelements = ["half"]', "'elements' from"),
+        ('torch = "torch.abs(x)"\njax = "f(x)"\nelements = ["half"]', "'elements' must be among"),
     ],
 )
 def test_an_invalid_row_is_named_in_the_error(row: str, text: str) -> None:

@@ -86,7 +86,7 @@ def test_lower_bounds_are_compared_if_both_ranges_have_the_same_newest_release()
     )
 
     assert (upgrades[0].base, upgrades[0].target) == ("torch==2.12", "torch==2.13")
-    assert "lower bounds, since both resolve to 2.14.0" in sentences[0]
+    assert "lower bounds, since both requirements resolve to 2.14.0" in sentences[0]
 
 
 def test_lower_bounds_are_compared_without_a_package_index() -> None:

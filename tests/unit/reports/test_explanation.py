@@ -155,7 +155,7 @@ def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
     assert lines[1].startswith("  3 APIs, 5 parameters, ")
     assert "2 of 2 APIs that take arguments (100.0%)" in lines[2]
     assert lines[3].startswith("  by source: ")
-    assert lines[4] == "  no signature, called without arguments: 1: lib.seed"
+    assert lines[4] == "  APIs without a signature, called without arguments (1): lib.seed"
     assert lines[5] == "  skipped: lib.part0: ImportError: \\x1b[2J"
     assert lines[-2:] == ["  skipped: 2 more", "  documentation: 1 stranger"]
 

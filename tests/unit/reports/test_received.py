@@ -91,7 +91,7 @@ def test_received_run_has_its_own_policy(folder: Path) -> None:
     ids=lambda values: json.dumps(values)[:40],
 )
 def test_invalid_run_json_is_rejected(folder: Path, values: dict[str, Any]) -> None:
-    with pytest.raises(OutputError, match=r"run\.json: not the results of a run"):
+    with pytest.raises(OutputError, match=r"run\.json does not contain the results of a run"):
         receive_run(changed(folder, **values))
 
 
@@ -117,7 +117,7 @@ def test_invalid_bucket_is_rejected(folder: Path, change: dict[str, Any]) -> Non
     line = json.loads(path.read_text("utf-8").splitlines()[0])
     path.write_text(json.dumps(line | change) + "\n", "utf-8")
 
-    with pytest.raises(OutputError, match=r"buckets\.jsonl: not the results of a run"):
+    with pytest.raises(OutputError, match=r"buckets\.jsonl does not contain the results of a run"):
         receive_run(folder)
 
 
@@ -129,7 +129,7 @@ def test_invalid_bucket_is_rejected(folder: Path, change: dict[str, Any]) -> Non
 def test_damaged_file_is_rejected(folder: Path, content: bytes) -> None:
     (folder / "run.json").write_bytes(content)
 
-    with pytest.raises(OutputError, match="not the results of a run"):
+    with pytest.raises(OutputError, match="does not contain the results of a run"):
         receive_run(folder)
 
 
@@ -138,7 +138,9 @@ def test_truncated_list_of_buckets_is_rejected(folder: Path) -> None:
     lines = path.read_text("utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[1:]), "utf-8")
 
-    with pytest.raises(OutputError, match=r"number of buckets differs from that in run\.json"):
+    with pytest.raises(
+        OutputError, match=r"number of buckets differs from the number in run\.json"
+    ):
         receive_run(folder)
 
 

@@ -65,7 +65,10 @@ def test_remarks_beyond_githubs_limit_are_counted_in_the_last_one() -> None:
 
     assert [kind for kind, _, _ in commands] == ["error"] * 10 + ["warning"] * 10 + ["notice"] * 10
     assert commands[8][1]["title"] == "t8"
-    assert commands[9][2] == "5 more, which GitHub does not show here: see the summary."
+    assert (
+        commands[9][2]
+        == "5 more findings are not shown here, because GitHub limits annotations: see the summary."
+    )
 
 
 def test_ten_remarks_of_a_level_are_shown() -> None:

@@ -73,9 +73,9 @@ def test_clean_runs_close_the_issue_with_evidence(project: Project) -> None:
     assert [state["torch.fold"] for state in states] == [True, True, False]
     text = project.text(bucket())
     assert (
-        "3 consecutive runs of its case did not show it: 2026-01-03T00:00:00Z on torch==2.13.0"
-        in (text)
-    )
+        "3 consecutive runs of the bucket's case did not show the defect: "
+        "2026-01-03T00:00:00Z on torch==2.13.0"
+    ) in text
     assert text.count("commit abc") >= 3
 
 

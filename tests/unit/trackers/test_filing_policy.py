@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from baseline_examples import sighting
 from finding_examples import call, crash
 
-from ciguard.baseline import Records, State, establish, with_issues
+from ciguard.baseline import Records, State, establish, records_with_issues
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Severity
 from ciguard.domain.policy import Action, Policy, PolicyRule
 from ciguard.trackers import FilingRules
@@ -117,7 +117,7 @@ def test_establishing_run_files_up_to_the_cap_if_configured() -> None:
 
 def test_known_bucket_is_filed_once_and_then_refreshed() -> None:
     known = bucket(comparison=Comparison.KNOWN)
-    filed = with_issues(establish([known], sighting()), {known.fingerprint: "1"})
+    filed = records_with_issues(establish([known], sighting()), {known.fingerprint: "1"})
 
     assert decided(known, before=filed) == {"refreshed": (known,)}
     assert decided(known, before=establish([known], sighting())) == {"listed": (known,)}
@@ -132,14 +132,14 @@ def _fixed(records: Records) -> Records:
 
 def test_regression_reopens_its_issue() -> None:
     made = bucket()
-    filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
+    filed = records_with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
     assert decided(made, before=_fixed(filed)) == {"reopened": (made,)}
 
 
 def test_issue_is_closed_only_when_its_bucket_becomes_fixed() -> None:
     made = bucket()
-    filed = with_issues(establish([made], sighting()), {made.fingerprint: "1"})
+    filed = records_with_issues(establish([made], sighting()), {made.fingerprint: "1"})
 
     became = planned([], before=filed, after=_fixed(filed), rules=RULES)
     stayed = planned([], before=_fixed(filed), after=_fixed(filed), rules=RULES)
@@ -155,13 +155,15 @@ def test_unseen_bucket_without_an_issue_stays_listed() -> None:
 
     assert decided(missed, before=known) == {"listed": (missed,)}
     assert decided(gone, before=known) == {"listed": (gone,)}
-    assert decided(missed, before=with_issues(known, {missed.fingerprint: "1"})) == {}
+    assert decided(missed, before=records_with_issues(known, {missed.fingerprint: "1"})) == {}
 
 
 def test_issue_of_another_tracker_is_ignored() -> None:
     known = establish([bucket()], sighting())
-    elsewhere = with_issues(known, {bucket().fingerprint: "v1-0123456789abcdef-torch.fold.md"})
-    here = with_issues(known, {bucket().fingerprint: "12"})
+    elsewhere = records_with_issues(
+        known, {bucket().fingerprint: "v1-0123456789abcdef-torch.fold.md"}
+    )
+    here = records_with_issues(known, {bucket().fingerprint: "12"})
     rules = FilingRules(numbered=True)
 
     assert of_this_tracker(elsewhere, rules) == known

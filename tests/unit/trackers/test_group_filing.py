@@ -15,7 +15,7 @@ from ciguard.baseline import (
     accept,
     bucket_of,
     establish,
-    with_issues,
+    records_with_issues,
 )
 from ciguard.domain.findings import Bucket, Comparison
 from ciguard.domain.outcomes import Frame
@@ -137,7 +137,7 @@ def test_issue_shows_fixed_members_and_closes_with_the_last(
     project.fix("torch.a")
 
     assert said.startswith(whole.rpartition("### History")[0]), "what it shows stays"
-    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of its case" in said
+    assert "Newly fixed, 1 of 2: torch.b: 3 consecutive runs of the bucket's case" in said
     assert "| seen 2026-01-02 | ✓ fixed |" in partly
     assert partly.count("✓ fixed") == 1
     assert is_open
@@ -215,7 +215,7 @@ def filed_one_by_one(project: GroupProject, *buckets: Bucket) -> None:
         slug = made.finding.api
         report = Report(fingerprint=made.fingerprint, title="old", body=text, slug=slug)
         issues[made.fingerprint] = project.issues.open(report).number
-    project.store.save(with_issues(known, issues))
+    project.store.save(records_with_issues(known, issues))
 
 
 def test_issue_of_an_old_version_becomes_the_groups_issue(project: GroupProject) -> None:

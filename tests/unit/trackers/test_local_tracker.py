@@ -109,7 +109,7 @@ def test_invalid_fingerprint_is_rejected(tracker: LocalTracker) -> None:
 def test_closing_a_missing_issue_is_an_error(tracker: LocalTracker) -> None:
     issue = Issue(fingerprint=NAME, number="x", is_open=True)
 
-    with pytest.raises(OutputError, match="no issue of v1:0123456789abcdef"):
+    with pytest.raises(OutputError, match="no issue for v1:0123456789abcdef"):
         tracker.close(issue, "gone")
 
 

@@ -33,8 +33,8 @@ def tensors_of(call: Any, *, of_model: bool = False) -> tuple[list[Any], bool]:
             continue
         if not _has_no_effect(name, value, signature.parameters[name].default):
             message = (
-                f"its call has {name}={value!r:.60}, but a seed can contain only calls with "
-                "positional tensors"
+                f"the layer is called with {name}={value!r:.60}, but a seed can contain "
+                "only calls with positional tensors"
             )
             raise NotDataError(message)
     return tensors, as_list
@@ -64,7 +64,10 @@ def _tensor_list(value: Any, *, of_model: bool) -> list[Any]:
     if of_model and isinstance(value, dict):
         value = [value[key] for key in sorted(value)]  # Keras's own order of flattening
     if not isinstance(value, (list, tuple)) or not all(map(_is_tensor, value)):
-        message = f"its call has {value!r:.60}, but only tensors or one list of them can be stored"
+        message = (
+            f"the layer is called with {value!r:.60}, but a seed can contain only calls with "
+            "tensors or one list of tensors"
+        )
         raise NotDataError(message)
     return list(value)
 

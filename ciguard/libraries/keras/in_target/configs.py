@@ -29,7 +29,7 @@ def public_name(layer_class: type) -> str:
         message = f"{name} runs custom code, which a Keras configuration cannot store"
         raise NotDataError(message)
     if getattr(layers, name, None) is not layer_class:
-        message = f"its class {layer_class.__module__}.{name} is not in keras.layers"
+        message = f"the layer's class {layer_class.__module__}.{name} is not in keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}"
 
@@ -72,7 +72,9 @@ def build_layer(layer_class: Callable[..., Any], arguments: dict[str, Any]) -> A
     try:
         return layer_class(**_unwrapped(arguments))
     except Exception as error:  # a constructor may raise any exception
-        message = f"it cannot be built from its configuration: {type(error).__name__}: {error}"
+        message = (
+            f"the layer cannot be built from its configuration: {type(error).__name__}: {error}"
+        )
         raise NotDataError(message) from error
 
 
@@ -94,12 +96,14 @@ def _check_equal(layer: Any, rebuilt_layer: Any, config: dict[str, Any]) -> None
         if rebuilt_config.get(key) != config[key]:
             value = rebuilt_config.get(key)
             message = (
-                f"its argument {key}={config[key]!r:.80} becomes {value!r:.80} when it is rebuilt"
+                f"the argument {key}={config[key]!r:.80} becomes {value!r:.80} when the "
+                "layer is rebuilt from its configuration"
             )
             raise NotDataError(message)
     if layer.dtype_policy.name != rebuilt_layer.dtype_policy.name:
         message = (
-            f"it computes in {layer.dtype_policy.name}, not in {rebuilt_layer.dtype_policy.name}"
+            f"the layer computes in {layer.dtype_policy.name}, but in "
+            f"{rebuilt_layer.dtype_policy.name} when it is rebuilt from its configuration"
         )
         raise NotDataError(message)
 
@@ -125,7 +129,7 @@ def _as_json(config: dict[str, Any]) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = json.loads(json.dumps(config, default=_json_default))
     except (TypeError, ValueError) as error:
-        message = f"an argument of its constructor is not data: {error}"
+        message = f"an argument of the layer's constructor cannot be stored as data: {error}"
         raise NotDataError(message) from error
     return plain
 
@@ -168,8 +172,10 @@ def _with_nested_layers(value: Any) -> Any:
         return {key: _with_nested_layers(item) for key, item in value.items()}
     module, name = str(value.get("module")), value["class_name"]
     if not module.startswith("keras."):
-        message = f"an argument of its constructor is the {name} {value.get('config')!r:.80} of "
-        raise NotDataError(message + ("its author" if module in {"None", "builtins"} else module))
+        place = "the script" if module in {"None", "builtins"} else module
+        config = f"{value.get('config')!r:.80}"
+        message = f"an argument of the layer's constructor is the {name} {config} from {place}"
+        raise NotDataError(message)
     if not module.startswith(("keras.layers", "keras.src.layers")):
         return value
     keras = importlib.import_module("keras")

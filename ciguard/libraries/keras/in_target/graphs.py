@@ -73,7 +73,8 @@ class _GraphWriter:
         if not _is_graph(model):
             name = type(model).__name__
             reason = (
-                f"its class {name} is a subclass of keras.Model, which cannot be stored as data"
+                f"the model's class {name} is a subclass of keras.Model, which cannot be "
+                "stored as data"
             )
             raise self._error(layer, reason)
         try:
@@ -82,7 +83,7 @@ class _GraphWriter:
             inputs = outputs = None
         if not inputs or not outputs:
             raise self._error(
-                layer, "it was never built: add keras.Input(shape) as its first layer"
+                layer, "the model was never built: add keras.Input(shape) as its first layer"
             )
         return inputs, outputs
 
@@ -100,7 +101,9 @@ class _GraphWriter:
         dtype = str(tensor.dtype)
         if dtype == "string":
             raise self._error(
-                name, "strings are not supported: use a model that begins with the next layer"
+                name,
+                "inputs of type string are not supported: use a model that begins with "
+                "the next layer",
             )
         node: dict[str, Any] = {
             "name": self._unique_name(name),
@@ -175,7 +178,9 @@ class _GraphWriter:
         model = layer_call.call.operation
         inputs, outputs = self._inputs_and_outputs(model)
         if len(layer_call.tensors) != len(inputs):
-            reason = f"it has {len(inputs)} inputs, but its call passes {len(layer_call.tensors)}"
+            reason = (
+                f"the model has {len(inputs)} inputs, but its call passes {len(layer_call.tensors)}"
+            )
             raise self._error(model.name, reason)
         pairs = zip(inputs, layer_call.tensors)
         names = {id(inner): outer_names[id(tensor)] for inner, tensor in pairs}
@@ -187,7 +192,7 @@ class _GraphWriter:
         """Write the node of a layer and return its name."""
         layer, results = layer_call.call.operation, layer_call.call.outputs
         if len(results) != 1:
-            raise self._error(layer.name, f"it has {len(results)} outputs instead of one")
+            raise self._error(layer.name, f"the layer has {len(results)} outputs instead of one")
         try:
             kind, config = _layer_and_config(layer_call)
         except NotDataError as error:
@@ -213,7 +218,11 @@ class _GraphWriter:
         for variable in weights:
             owner = self._owner_node.setdefault(id(variable), name)
             if owner != name:
-                raise self._error(layer.name, f"it shares a weight with {owner!r}")
+                raise self._error(
+                    layer.name,
+                    f"the layer shares a weight with layer {owner!r}; "
+                    "a seed cannot contain shared weights",
+                )
         recipe: dict[str, Any] = {"seed": zlib.crc32(name.encode())}
         if self._file:
             recipe.update(file=self._file, stored=path + layer.name)
@@ -258,6 +267,6 @@ def _layer_and_config(layer_call: _LayerCall) -> tuple[str, dict[str, Any]]:
     # For different ranks, layers align the first dimension, but operations align the last one.
     ranks = [len(tensor.shape) for tensor in layer_call.tensors]
     if name not in _OPERATIONS_WITH_LAYER or ranks != ranks[:1] * _PAIR:
-        message = f"it is the operation {name}, not a layer: use one of keras.layers"
+        message = f"this is the operation {name}, not a layer: use a layer from keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}", {}

@@ -98,7 +98,10 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
     narrowed_dtypes.pop(dtype, None)
     try:
         if keras.backend.result_type(dtype, dtype) != dtype:
-            msg = f"this Keras computes in {keras.backend.result_type(dtype, dtype)}, not {dtype}"
+            msg = (
+                "this version of Keras computes in "
+                f"{keras.backend.result_type(dtype, dtype)}, not in {dtype}"
+            )
             raise contract.CannotComputeError(msg)
         yield
     finally:

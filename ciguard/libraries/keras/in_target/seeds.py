@@ -71,7 +71,9 @@ def _import_script(path: str, root: str) -> Any:
     """
     specification = importlib.util.spec_from_file_location("ciguard_seed_model", path)
     if specification is None or specification.loader is None or not os.access(path, os.R_OK):
-        message = f"{path} cannot be read: it is not a Python file, or workers have no access"
+        message = (
+            f"{path} cannot be read: the file is not a Python file, or workers have no access to it"
+        )
         raise SourceError(message)
     module = importlib.util.module_from_spec(specification)
     sys.modules["ciguard_seed_model"] = module

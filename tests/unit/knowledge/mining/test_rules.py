@@ -105,18 +105,18 @@ HEAD = next(iter(to_lines(rule_set())))
     ("lines", "message"),
     [
         ([], "line 1: the schema is not"),
-        (["{"], "line 1: not JSON"),
-        (["[]"], "line 1: not a JSON object"),
+        (["{"], "line 1 is not JSON"),
+        (["[]"], "line 1 is not a JSON object"),
         (['{"schema": "ciguard.rules/9"}'], "line 1: the schema is not"),
         (['{"schema": "ciguard.rules/1"}'], "line 1: not the header of a rule file"),
-        ([HEAD, "{}"], "line 2: not a rule"),
+        ([HEAD, "{}"], "line 2: not a valid rule"),
         (
             [HEAD, '{"field":"dtype","pattern":"^","values":[],"support":1,"hits":1}'],
-            "line 2: not a rule: it needs a word",
+            "line 2: not a valid rule: the pattern needs at least one word",
         ),
         (
             [HEAD, '{"field":"dtype","pattern":"a","values":[],"support":1,"hits":2}'],
-            "line 2: not a rule: it needs a word",
+            "line 2: not a valid rule: the pattern needs at least one word",
         ),
         (
             [HEAD, '{"field":"colour","pattern":"a","values":[],"support":1,"hits":1}'],
