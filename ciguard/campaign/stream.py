@@ -10,7 +10,6 @@ later, with its full timeout, in a bounded share of the workers' time. Its batch
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
 from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
+from ciguard.oracles import judged_level_of
 from ciguard.oracles.relations import encode, is_slow
 from ciguard.targets import EAGER
 
@@ -118,8 +118,10 @@ class Stream:
         """Batches that are not judged, by number of their turn."""
         self._yielded: tuple[_PendingBatch, ExecutedBatch] | None = None
         """Batch that is being judged."""
-        self._parked: deque[tuple[int, str]] = deque()
+        self._parked: list[tuple[int, str]] = []
         """Turn and target of the parked cases that wait for their second run."""
+        self._hanging_apis: set[str] = set()
+        """APIs of which a parked case exceeded the full timeout, too."""
         self._retried: set[tuple[int, str]] = set()
         """Turn and target of the parked cases that run again."""
         self._paces: dict[str, Pace] = {}
@@ -244,30 +246,35 @@ class Stream:
 
     def _retry_parked(self, dispatcher: Dispatcher) -> None:
         """Run parked cases again, within their share of the time unless the order is fixed."""
-        for _ in range(len(self._parked)):
-            number, target = self._parked.popleft()
+        for number, target in sorted(self._parked, key=self._has_hung):
             pending = self._running.get(number)
             if pending is None or target not in pending.parked or pending.batch is None:
-                continue
-            share_s = _MAX_PARKED_SHARE * self._busy_s.get(target, 0.0)
-            is_over = self._parked_s.get(target, 0.0) > share_s or any(
-                name == target for _, name in self._retried
-            )
-            if is_over and not self.batches.is_ordered:
-                self._parked.append((number, target))
-                continue
-            cases = [pending.batch.cases[index] for index in pending.parked[target]]
-            self._retried.add((number, target))
-            dispatcher.add(
-                Job(
-                    target,
-                    (self.KEY, self.name, number),
-                    tuple(map(encode, cases)),
-                    max_hangs=1,
-                    limit_s=self.limit_s,
-                    tested=tuple(cases),
+                self._parked.remove((number, target))
+            elif self.batches.is_ordered or self._may_retry(target):
+                self._parked.remove((number, target))
+                self._retried.add((number, target))
+                cases = [pending.batch.cases[index] for index in pending.parked[target]]
+                dispatcher.add(
+                    Job(
+                        target,
+                        (self.KEY, self.name, number),
+                        tuple(map(encode, cases)),
+                        max_hangs=1,
+                        limit_s=self.limit_s,
+                        tested=tuple(cases),
+                    )
                 )
-            )
+
+    def _has_hung(self, entry: tuple[int, str]) -> bool:
+        """Return whether a parked entry is of an API that is known to hang, which comes last."""
+        pending = self._running.get(entry[0])
+        return pending is not None and pending.turn.api in self._hanging_apis
+
+    def _may_retry(self, target: str) -> bool:
+        """Return whether a target has time for parked cases, and runs none now."""
+        share_s = _MAX_PARKED_SHARE * self._busy_s.get(target, 0.0)
+        has_time = self._parked_s.get(target, 0.0) <= share_s
+        return has_time and all(name != target for _, name in self._retried)
 
     def drop_parked(self) -> None:
         """Give up the parked cases, as exploring ends; their batches are judged without them."""
@@ -299,6 +306,8 @@ class Stream:
         if not has_hung:
             self._pace(target).observe(pending.turn.api, result.elapsed_s, len(result.outcomes))
         if is_retry:
+            if has_hung:
+                self._hanging_apis.add(pending.turn.api)
             indices = pending.parked.pop(target)
             for index, outcome in zip(indices, result.outcomes, strict=False):
                 pending.outcomes[target][index] = outcome
@@ -307,12 +316,20 @@ class Stream:
         outcomes += [None] * (len(job.cases) - len(outcomes))
         pending.outcomes[target] = outcomes
         if job.first_limit_s and has_hung:
-            parked = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
-            for index in parked:
+            slow = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
+            for index in slow:
                 outcomes[index] = None
-            pending.parked[target] = parked
-            self._parked.append((pending.turn.number, target))
-            self.parked_cases += len(parked)
+            self.parked_cases += len(slow)
+            if retried := [i for i in slow if self._is_worth_a_retry(job.tested[i])]:
+                pending.parked[target] = retried
+                self._parked.append((pending.turn.number, target))
+
+    def _is_worth_a_retry(self, case: Case) -> bool:
+        """Return whether a hang of a parked case could be reported; a large request may take long.
+
+        In a fixed order every case has an outcome, so that results do not depend on the machine.
+        """
+        return self.batches.is_ordered or not judged_level_of(case).is_large_request(case)
 
     def completed(self) -> Iterator[ExecutedBatch]:
         """Yield the complete batches; results of failed targets are omitted.

@@ -285,6 +285,18 @@ def test_budget_is_kept_for_any_behaviour_of_workers(campaign: Campaign, api: st
     assert isinstance(events[0], RunStarted)
 
 
+def test_hang_is_found_although_slow_calls_are_parked(campaign: Campaign) -> None:
+    settings = {"targets": (ONE,), "api": ("planted.spin", "planted.double"), "case_limit_s": 1.0}
+
+    events = campaign(**settings, budget_s=15.0, max_cases=0)
+
+    assert met(events) == {("planted.spin", "hang")}
+    (bucket,) = end(events).buckets
+    assert "does not return within" in bucket.finding.message
+    passed = [counts["passed"] for _, api, counts in executed(events) if api == "planted.double"]
+    assert sum(passed) > 1000
+
+
 def test_campaign_ends_early_if_all_calls_are_quarantined(campaign: Campaign) -> None:
     began = time.monotonic()
 

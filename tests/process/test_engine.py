@@ -140,6 +140,19 @@ def test_a_sleeping_call_is_a_hang(dispatcher: Dispatcher) -> None:
     assert isinstance(hung, Hung)
 
 
+def test_preliminary_timeout_ends_a_case_early_without_a_stack(dispatcher: Dispatcher) -> None:
+    cases = call("spin", 1), call("spin", -1), call("double", TENSOR)
+    job = Job("planted", "test", tuple(map(encoded, cases)), first_limit_s=0.3, max_hangs=3)
+    dispatcher.add(job)
+
+    (result,) = [result for _ in range(100) for result in dispatcher.wait(0.1)]
+    before, hung, after = result.outcomes
+
+    assert isinstance(before, Passed)
+    assert hung == Hung(0.3)
+    assert isinstance(after, Passed)
+
+
 def test_a_program_has_a_limit_of_its_own_whoever_runs_it() -> None:
     def sleeping(seconds: float) -> ProgramCase:
         return ProgramCase(api="planted", source=f"import time\ntime.sleep({seconds})\n")

@@ -198,9 +198,12 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
 
 
 def is_slow(case: Case) -> bool:
-    """Return whether a case has a relation that is used rarely, as its twin takes long."""
-    relation = RELATIONS.items().get(case.relation) if case.relation else None
-    return relation is not None and relation.every > 1
+    """Return whether a case has a relation that is used rarely, as its twin takes long.
+
+    Raises:
+        UnknownNameError: if its relation is not installed.
+    """
+    return bool(case.relation) and RELATIONS.get(case.relation).every > 1
 
 
 def is_replayable(case: Case) -> bool:
