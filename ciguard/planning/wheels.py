@@ -55,7 +55,7 @@ def wheel_groups(
     if not companion_texts:
         msg = (
             f"{visible(str(wheels.head))}: {name} is not a known library, and the project requires "
-            "none. Name the library that the wheel extends with --target, e.g. torch==2.13.0."
+            "none. Use --target to name the library that the wheel extends, e.g. torch==2.13.0."
         )
         raise PlanError(msg)
     groups = [

@@ -49,7 +49,7 @@ def parse(source: str | bytes) -> ast.Module:
 
 
 def parse_file(path: Path, *, max_bytes: int = MAX_BYTES) -> ast.Module:
-    """Return the syntax tree of a file in the encoding that the file declares.
+    """Parse a file, decoded with the encoding that it declares, and return its syntax tree.
 
     Args:
         path: path of the file; links are followed.

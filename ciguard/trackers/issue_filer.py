@@ -28,7 +28,7 @@ class IssueFiler:
     """Performs the tasks of this run, and the tasks that earlier runs left in the outbox."""
 
     def __init__(self, tracker: Tracker, outbox: Outbox, *, dry_run: bool = False) -> None:
-        """Create a filer, without access to the tracker.
+        """Create a filer; this does not access the tracker yet.
 
         Args:
             tracker: the tracker in which issues are filed.

@@ -366,7 +366,7 @@ def test_the_wheel_of_an_extension_is_combined_with_its_library(repository: Path
 def test_a_wheel_that_extends_no_known_library_is_an_error(repository: Path) -> None:
     _commit(repository, {"requirements.txt": "numpy\n"})
 
-    with pytest.raises(PlanError, match="Name the library that the wheel extends"):
+    with pytest.raises(PlanError, match="Use --target to name the library"):
         make_plan(
             _request(repository, wheels=Wheels(head=Path("warp-1.0-py3-none-any.whl"))),
             lambda _: "",

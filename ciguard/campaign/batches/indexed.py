@@ -176,7 +176,7 @@ class IndexedBatches:
                 for api, rows in state["deaths"].items()
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            msg = f"not the progress of a stream without visits: {error!r}"
+            msg = f"this is not the progress of a stream in the order of an index: {error!r}"
             raise UnknownProgressError(msg) from error
         if self._feedback is not None:
             self._feedback.restore(feedback)

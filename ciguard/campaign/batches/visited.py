@@ -261,7 +261,7 @@ class VisitedBatches:
         except ValueError as error:
             raise UnknownProgressError(*error.args) from error
         if len(counts) != len(self._visits):
-            msg = f"visits of {len(counts)} APIs, but this run tests {len(self._visits)}"
+            msg = f"it counts visits to {len(counts)} APIs, but this run tests {len(self._visits)}"
             raise UnknownProgressError(msg)
         return dict(zip(self._visits, counts, strict=True))
 
@@ -284,7 +284,7 @@ class VisitedBatches:
             next_turn = int(state["turn"])
             self._crash_costs = {str(api): int(cost) for api, cost in state["deaths"].items()}
         except (KeyError, TypeError, AttributeError) as error:
-            msg = f"not the progress of a stream with visits: {error!r}"
+            msg = f"this is not the progress of a stream that visits APIs: {error!r}"
             raise UnknownProgressError(msg) from error
         for _ in range(next_turn):
             next(self._fixed_order)

@@ -198,7 +198,7 @@ class Attributor:
 
 
 def _numbers(job: Job) -> tuple[int, int]:
-    """Return the number of a job's trial, and the job's index in one step."""
+    """Return the number of a job's trial, and the job's index within its step."""
     match job.key:
         case (Attributor.KEY, int(number), int(index)):
             return number, index

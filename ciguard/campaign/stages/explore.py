@@ -77,8 +77,9 @@ class Explore(CampaignStage):
         for stream in () if self._state.config.max_cases else self._state.streams.values():
             if stream.batches.unvisited and not stream.batches.is_at_end:
                 message = (
-                    f"{stream.group.library}: the time ended before {stream.batches.unvisited:,} "
-                    f"of {stream.batches.apis:,} selected APIs were called. Raise --budget."
+                    f"{stream.group.library}: {stream.batches.unvisited:,} of "
+                    f"{stream.batches.apis:,} selected APIs were not called in time. Raise "
+                    "--budget."
                 )
                 yield Warned(message=message)
 

@@ -142,7 +142,7 @@ class Reader:
         offset, stop = RECORDS_AT, RECORDS_AT + written
         for expected in range(after + 1, after + count + 1):
             if offset + _RECORD.size > stop:
-                message = "a record starts after the end"
+                message = "a record starts after the end of the page"
                 raise CorruptCellError(message)
             number, length, status, cost_us = _RECORD.unpack_from(memory, offset)
             body = offset + _RECORD.size

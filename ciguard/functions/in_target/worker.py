@@ -240,7 +240,7 @@ def _definition_frame(caller: Caller, call: Json) -> tuple[str, int, str]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, then the exceptions during whose handling it was raised."""
+    """Yield an exception, then its cause or context, then the cause of that, and so on."""
     yielded: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in yielded:

@@ -146,7 +146,7 @@ def _arrays(spec: Arrays, scope: Mapping[str, Any]) -> Spec:
 def _dtype(
     dtype: tuple[str, ...] | Reference | None, scope: Mapping[str, Any]
 ) -> tuple[str, ...] | None:
-    """Return the names of dtypes; that of a reference is a single name."""
+    """Return the names of the dtypes; a reference has one name."""
     if not isinstance(dtype, Reference):
         return dtype
     value = evaluate(dtype.expression, scope)

@@ -109,7 +109,7 @@ class FunctionSpec:
     """True if the function defines annotated functions; they are known only after a call."""
 
     def parameter(self, name: str) -> ParameterSpec:
-        """Return the parameter with a name.
+        """Return the parameter with the given name.
 
         Raises:
             KeyError: if no parameter has that name.

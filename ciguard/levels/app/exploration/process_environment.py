@@ -60,7 +60,7 @@ class ProcessEnvironment:
 
 @functools.cache
 def _reported_files(python: str, variables: tuple[tuple[str, str], ...]) -> tuple[Path, ...]:
-    """Return the files that an interpreter reports that it needs."""
+    """Return the files that an interpreter needs, according to its own report."""
     program = Path(shutil.which(python) or python)
     try:
         return inspect(program, variables=dict(variables)).readable
