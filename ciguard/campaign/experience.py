@@ -155,7 +155,7 @@ def read_snapshot(path: Path) -> Snapshot:
     try:
         text = path.read_text("ascii")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}. Delete the file: the next campaign learns its content again."
+        msg = f"{path}: cannot be read: {error}. Delete it; campaigns learn its content again."
         raise ConstraintsFileError(msg) from error
     return snapshot_of(text, name=str(path))
 

@@ -164,6 +164,6 @@ def with_preamble(source: str, lines: Sequence[str]) -> str:
     try:
         body = text.tree.body[: opening(text.tree, with_imports=False)]
     except UnreadableSourceError:
-        return source  # the program cannot be parsed, which is the defect that it shows: it stays unchanged
+        return source  # it cannot be parsed, which is the defect that it shows
     last_line = max((statement.end_lineno or 0 for statement in body), default=0)
     return text.with_lines({last_line + 1: [*lines, ""]})
