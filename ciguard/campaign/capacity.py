@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +26,15 @@ def lanes_of(config: Config) -> int:
     targets = len(config.base) + len(config.targets)
     if config.jobs:
         return config.jobs
-    lanes = lanes_for(targets, cores=usable_cores(), free_mib=free_memory_mib())
+    lanes = _automatic_lanes(targets)
     has_device = any("@" in text for text in (*config.base, *config.targets))
     return min(lanes, _MAX_DEVICE_LANES) if has_device else lanes
+
+
+@cache
+def _automatic_lanes(targets: int) -> int:
+    """Return the number of workers, which stays the same while the run uses up the memory."""
+    return lanes_for(targets, cores=usable_cores(), free_mib=free_memory_mib())
 
 
 def lanes_for(targets: int, *, cores: float, free_mib: float) -> int:
@@ -77,5 +85,16 @@ def free_memory_mib(root: Path = Path("/")) -> float:
     ):
         with suppress(OSError, ValueError):
             limit_bytes = int((root / folder / limit).read_text("ascii"))
-            free.append(limit_bytes - int((root / folder / used).read_text("ascii")))
+            used_bytes = int((root / folder / used).read_text("ascii"))
+            free.append(limit_bytes - used_bytes + _reclaimable_bytes(root / folder))
     return max(0, min(free)) / 2**20
+
+
+def _reclaimable_bytes(folder: Path) -> int:
+    """Return the bytes of a control group's page cache, which the kernel frees when needed."""
+    with suppress(OSError):
+        line = re.search(
+            r"^inactive_file (\d{1,18})$", (folder / "memory.stat").read_text(), re.MULTILINE
+        )
+        return int(line[1]) if line else 0
+    return 0

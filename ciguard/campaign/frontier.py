@@ -25,7 +25,15 @@ FRONTIER = "frontier.json"
 FRONTIER_SCHEMA = 2
 _READABLE_SCHEMAS = (1, FRONTIER_SCHEMA)
 """Schema 1 had no visits."""
-_CORRUPT = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_CORRUPT = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)
 """Errors that reading a malformed file may raise."""
 
 

@@ -58,6 +58,8 @@ class _PendingBatch:
     """Indices of the cases that are parked or run again, by target."""
     cost_s: float = 0.0
     """Time of the workers, in seconds."""
+    is_partial: bool = False
+    """True if parked cases of the batch were given up."""
 
     def is_complete(self, running: Collection[str]) -> bool:
         """Return whether all running targets have returned their outcomes."""
@@ -129,8 +131,12 @@ class Stream:
         """Time of the workers by target, in seconds."""
         self._parked_s: dict[str, float] = {}
         """Part of this time for parked cases, in seconds."""
-        self.parked_cases = 0
-        """Number of cases that were parked."""
+        self._is_closing = False
+        """True if exploring has ended, so that no case is parked any more."""
+        self._has_reopened = False
+        """True if a batch was judged only in part."""
+        self.dropped_cases = 0
+        """Number of parked cases that were given up."""
 
     def end_after(self, cases: int) -> None:
         """Stop after about this number of cases, in whole batches, at least one."""
@@ -159,6 +165,10 @@ class Stream:
 
     def _complete(self, pending: _PendingBatch, executed: ExecutedBatch | None) -> None:
         batch, outcomes = pending.batch, executed.outcomes if executed is not None else {}
+        self._has_reopened |= pending.is_partial
+        if pending.is_partial or (self._has_reopened and self.batches.is_ordered):
+            self.batches.reopen(pending.turn)  # with a fixed order, later turns follow this one
+            return
         if batch is not None and executed is not None:
             batch = replace(batch, cases=executed.cases)
         self.batches.complete(pending.turn, batch, outcomes, cost_s=pending.cost_s)
@@ -185,24 +195,37 @@ class Stream:
     def fill(self, dispatcher: Dispatcher) -> None:
         """Start batches until the window is full, and run parked cases again."""
         self._retry_parked(dispatcher)
-        while self._has_room and (turn := self.batches.next_turn()):
+        for _ in range(self._window):
+            turn = self.batches.next_turn() if self._has_room else None
+            if turn is None:
+                break
             self._start(turn, dispatcher)
+        if not self._unreturned and not self._retried:
+            # Nothing else can run, so that the share of parked cases would never grow.
+            self._retry_parked(dispatcher, is_idle=True)
 
     @property
     def _has_room(self) -> bool:
         """True if more batches may start; those that are complete or parked occupy no worker."""
-        batches = self._running.values()
-        unreturned = sum(len(pending.outcomes) < len(pending.targets) for pending in batches)
         is_behind = self.batches.is_ordered and len(self._running) >= _MAX_AHEAD
-        return unreturned + len(self._retried) < self._window and not is_behind
+        return self._unreturned + len(self._retried) < self._window and not is_behind
+
+    @property
+    def _unreturned(self) -> int:
+        """Number of batches whose first run has not returned on all targets."""
+        batches = self._running.values()
+        return sum(len(pending.outcomes) < len(pending.targets) for pending in batches)
 
     def _start(self, turn: Turn, dispatcher: Dispatcher) -> None:
+        if turn.api and not self._targets_of(turn.api):
+            self._running[turn.number] = _PendingBatch(turn, None, [])
+            return
         batch = self.batches.batch(turn)
         if batch is not None and self.relating is not None:
             batch = self.relating.related(batch)
         if batch is not None:
             batch = self._for_mode(batch)
-        targets = self._targets_of(batch) if batch is not None and batch.cases else []
+        targets = self._targets_of(batch.api) if batch is not None and batch.cases else []
         self._running[turn.number] = _PendingBatch(turn, batch, targets)
         if batch is None or not targets:
             return
@@ -223,9 +246,9 @@ class Stream:
                 job = replace(job, first_limit_s=first_limit_s, max_hangs=_MAX_PARKED_AT_ONCE)
             dispatcher.add(job)
 
-    def _targets_of(self, batch: Batch) -> list[str]:
+    def _targets_of(self, api: str) -> list[str]:
         group, modes = self.group, {EAGER, self.mode}
-        candidates = group.running_eagerly if self.is_whole else group.targets_with(batch.api)
+        candidates = group.running_eagerly if self.is_whole else group.targets_with(api)
         return [name for name in candidates if group.mode_of(name) in modes]
 
     def _is_parkable(self, target: str) -> bool:
@@ -244,13 +267,19 @@ class Stream:
 
     # --- parked cases ---------------------------------------------------------------------------
 
-    def _retry_parked(self, dispatcher: Dispatcher) -> None:
-        """Run parked cases again, within their share of the time unless the order is fixed."""
+    def _retry_parked(self, dispatcher: Dispatcher, *, is_idle: bool = False) -> None:
+        """Run parked cases again.
+
+        Args:
+            dispatcher: dispatcher of the jobs.
+            is_idle: whether no other case can run. Otherwise parked cases only get their share of
+                the time, unless the order is fixed.
+        """
         for number, target in sorted(self._parked, key=self._has_hung):
             pending = self._running.get(number)
             if pending is None or target not in pending.parked or pending.batch is None:
                 self._parked.remove((number, target))
-            elif self.batches.is_ordered or self._may_retry(target):
+            elif self.batches.is_ordered or self._may_retry(target, is_idle=is_idle):
                 self._parked.remove((number, target))
                 self._retried.add((number, target))
                 cases = [pending.batch.cases[index] for index in pending.parked[target]]
@@ -270,17 +299,24 @@ class Stream:
         pending = self._running.get(entry[0])
         return pending is not None and pending.turn.api in self._hanging_apis
 
-    def _may_retry(self, target: str) -> bool:
+    def _may_retry(self, target: str, *, is_idle: bool) -> bool:
         """Return whether a target has time for parked cases, and runs none now."""
         share_s = _MAX_PARKED_SHARE * self._busy_s.get(target, 0.0)
-        has_time = self._parked_s.get(target, 0.0) <= share_s
+        has_time = is_idle or self._parked_s.get(target, 0.0) <= share_s
         return has_time and all(name != target for _, name in self._retried)
 
     def drop_parked(self) -> None:
-        """Give up the parked cases, as exploring ends; their batches are judged without them."""
+        """Give up the parked cases, as exploring ends.
+
+        Their batches are judged without them, but do not count as visits: a run that repeats this
+        one would report what these cases show as new.
+        """
+        self._is_closing = True
         self._parked.clear()
         self._retried.clear()
         for pending in self._running.values():
+            pending.is_partial |= bool(pending.parked)
+            self.dropped_cases += sum(map(len, pending.parked.values()))
             pending.parked.clear()
 
     # --- results --------------------------------------------------------------------------------
@@ -297,32 +333,46 @@ class Stream:
         return self.completed()
 
     def _add(self, pending: _PendingBatch, result: JobResult, *, is_retry: bool) -> None:
-        job, target = result.job, result.job.target
+        target = result.job.target
         pending.cost_s += result.elapsed_s
         self._busy_s[target] = self._busy_s.get(target, 0.0) + result.elapsed_s
-        if is_retry:
-            self._parked_s[target] = self._parked_s.get(target, 0.0) + result.elapsed_s
         has_hung = any(isinstance(outcome, Hung) for outcome in result.outcomes)
         if not has_hung:
             self._pace(target).observe(pending.turn.api, result.elapsed_s, len(result.outcomes))
         if is_retry:
+            self._parked_s[target] = self._parked_s.get(target, 0.0) + result.elapsed_s
             if has_hung:
                 self._hanging_apis.add(pending.turn.api)
-            indices = pending.parked.pop(target)
-            for index, outcome in zip(indices, result.outcomes, strict=False):
-                pending.outcomes[target][index] = outcome
-            return
-        outcomes: list[Outcome | None] = [*result.outcomes]
-        outcomes += [None] * (len(job.cases) - len(outcomes))
-        pending.outcomes[target] = outcomes
-        if job.first_limit_s and has_hung:
-            slow = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
-            for index in slow:
-                outcomes[index] = None
-            self.parked_cases += len(slow)
-            if retried := [i for i in slow if self._is_worth_a_retry(job.tested[i])]:
-                pending.parked[target] = retried
-                self._parked.append((pending.turn.number, target))
+            self._add_retried(pending, result)
+        else:
+            outcomes: list[Outcome | None] = [*result.outcomes]
+            outcomes += [None] * (len(result.job.cases) - len(outcomes))
+            pending.outcomes[target] = outcomes
+            if result.job.first_limit_s and has_hung:
+                self._park(pending, result.job, outcomes)
+
+    def _add_retried(self, pending: _PendingBatch, result: JobResult) -> None:
+        """Add the outcomes of parked cases that ran again."""
+        target = result.job.target
+        row = pending.outcomes[target]
+        for index, outcome in zip(pending.parked.pop(target), result.outcomes, strict=False):
+            row[index] = outcome
+            if isinstance(outcome, Hung):
+                # As without parking, the rest of the batch does not count after a hang.
+                row[index + 1 :] = [None] * (len(row) - index - 1)
+
+    def _park(self, pending: _PendingBatch, job: Job, outcomes: list[Outcome | None]) -> None:
+        """Park the cases that exceeded the first timeout, and those after them that did not run."""
+        slow = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
+        for index in slow:
+            outcomes[index] = None
+        retried = [index for index in slow if self._is_worth_a_retry(job.tested[index])]
+        if retried and self._is_closing:
+            pending.is_partial = True
+            self.dropped_cases += len(retried)
+        elif retried:
+            pending.parked[job.target] = retried
+            self._parked.append((pending.turn.number, job.target))
 
     def _is_worth_a_retry(self, case: Case) -> bool:
         """Return whether a hang of a parked case could be reported; a large request may take long.
@@ -346,7 +396,9 @@ class Stream:
                 key=lambda pending: pending.turn.number,
             )
         for pending in complete:
-            del self._running[pending.turn.number]
+            number = pending.turn.number
+            del self._running[number]
+            self._retried = {entry for entry in self._retried if entry[0] != number}
             executed = _executed(pending)
             if executed is None:
                 self._complete(pending, None)

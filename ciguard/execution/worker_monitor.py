@@ -33,7 +33,8 @@ _LIBRARY_MIB = 2048
 def limit_of(job: Job, case: bytes, limits: Limits) -> float:
     """Return the timeout of a case of a job, in seconds."""
     default_s = limits.program_s if holds_program(case) else limits.case_s
-    return job.first_limit_s or job.limit_s or default_s
+    full_s = job.limit_s or default_s
+    return min(job.first_limit_s, full_s) if job.first_limit_s else full_s
 
 
 class WorkerMonitor:

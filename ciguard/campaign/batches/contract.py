@@ -68,6 +68,12 @@ class BatchSource(Protocol):
             cost_s: time of the workers, in seconds.
         """
 
+    def reopen(self, turn: Turn) -> None:
+        """Record that a batch was judged only in part: it does not count, and ends its API's turns.
+
+        A resumed or repeated run makes the batch again.
+        """
+
     @property
     def waiting(self) -> Collection[int]:
         """Numbers of the turns that wait for an earlier batch of the same API."""

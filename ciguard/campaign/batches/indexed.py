@@ -160,6 +160,10 @@ class IndexedBatches:
         if self._feedback is not None:
             self._feedback.observe(turn.visit, batch, outcomes)
 
+    def reopen(self, turn: Turn) -> None:
+        """Keep the batch open, so that `done` stays below its index."""
+        self._running.setdefault(turn.number, turn.api)
+
     def state(self) -> dict[str, Any]:
         """Return the number of judged batches, and the crashes by API."""
         return {
@@ -175,7 +179,7 @@ class IndexedBatches:
                 str(api): [(int(index), int(cost)) for index, cost in rows]
                 for api, rows in state["deaths"].items()
             }
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             msg = f"this is not the progress of a stream in the order of an index: {error!r}"
             raise UnknownProgressError(msg) from error
         if self._feedback is not None:

@@ -12,6 +12,7 @@ batches of an API, one after the other; they differ in how many.
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from collections import deque
 from functools import lru_cache
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.levels import ApiShare, Batch, VisitedLevel
 
+_MAX_TURNS = 10**9
+"""Maximum number of turns of a run, which an interrupted run cannot have reached."""
 _MAX_WAITING = 64
 """Maximum number of turns that wait for an earlier batch of their API in the fixed order."""
 
@@ -65,6 +68,10 @@ class VisitedBatches:
         self._is_adaptive = is_adaptive
         self._shares = [_Share(share, seed) for share in shares]
         self._share_of = {api: share for share in self._shares for api in share.apis}
+        total = sum(share.weight for share in self._shares)
+        rounds = [len(share.apis) * total / share.weight for share in self._shares]
+        self._two_rounds = 2 * math.ceil(max(rounds))
+        """Number of turns in which each API had at least two."""
         self._fixed_order = self._fixed_turns()
         self._visits = dict.fromkeys(level.apis, 0)
         """Number of judged batches by API, in the order of the level."""
@@ -109,7 +116,7 @@ class VisitedBatches:
         """True if the fixed order has no more turns."""
         is_past_last = bool(self.last) and self._next >= self.last
         has_none = self.own is not None and not self.own
-        return is_past_last or has_none or self._skipped >= 2 * len(self._visits)
+        return is_past_last or has_none or self._skipped >= self._two_rounds
 
     def first(self) -> Batch:
         """Return the first batch of an API."""
@@ -157,6 +164,11 @@ class VisitedBatches:
         self._next += 1
         return turn
 
+    def _is_retired(self, api: str) -> bool:
+        """Return whether an API crashed too often for more turns in the adaptive order."""
+        tolerated = self._visits[api] // ROUNDS_PER_CRASH
+        return self._crash_costs.get(api, 0) >= MAX_CRASH_COST + tolerated
+
     def _is_at_limit(self, api: str) -> bool:
         return bool(self._limits) and self._visits[api] >= self._limits[api]
 
@@ -196,12 +208,13 @@ class VisitedBatches:
             if self._is_adaptive:
                 estimate = self._estimates.setdefault(api, DiscoveryEstimate())
                 estimate.observe(rows[0], cost_s)
-                is_retired = (
-                    self._crash_costs[api] >= MAX_CRASH_COST + turn.visit // ROUNDS_PER_CRASH
-                )
-                if not is_retired and not self._is_at_limit(api):
+                if not self._is_retired(api) and not self._is_at_limit(api):
                     self._share_of[api].push(api, estimate.rate)
         self._release(api)
+
+    def reopen(self, turn: Turn) -> None:
+        """Keep the batch open; see `BatchSource`."""
+        self._running.setdefault(turn.api, turn)
 
     def _learn(self, turn: Turn, batch: Batch, rows: Sequence[Sequence[Outcome]]) -> None:
         content = self._level.feedback(batch, [_best(row) for row in zip(*rows, strict=True)])
@@ -283,9 +296,13 @@ class VisitedBatches:
             self._done = int(state["done"])
             next_turn = int(state["turn"])
             self._crash_costs = {str(api): int(cost) for api, cost in state["deaths"].items()}
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             msg = f"this is not the progress of a stream that visits APIs: {error!r}"
             raise UnknownProgressError(msg) from error
+        unknown = {entry.api for entry in feedback} - set(self._visits)
+        if not 0 <= next_turn <= _MAX_TURNS or unknown:
+            msg = f"turn {next_turn} or the feedback on {sorted(unknown)[:3]} does not fit this run"
+            raise UnknownProgressError(msg)
         for _ in range(next_turn):
             next(self._fixed_order)
         self._next = next_turn
@@ -296,7 +313,7 @@ class VisitedBatches:
         if self._is_adaptive:
             for share in self._shares:
                 share.resume(self._visits)
-                share.retain(lambda api: not self._is_at_limit(api))
+                share.retain(lambda api: not self._is_at_limit(api) and not self._is_retired(api))
 
     def new_feedback(self) -> list[Feedback]:
         """Return the feedback of the batches that were judged since the last call."""

@@ -14,7 +14,7 @@ from ciguard.domain.parts import Gap, part_name, part_to_json
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.text import shortened
 from ciguard.domain.untrusted import MAX_TEXT_LENGTH
-from ciguard.domain.visits import merged_visits
+from ciguard.domain.visits import merged_visits, unpack_visits
 from ciguard.triage import merge_buckets
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def shown_on(parts: Iterable[Part]) -> dict[str, frozenset[tuple[str, ...]]]:
 def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]]:
     """Return the common progress of each stream on all shards, and the total budget for it.
 
-    Streams that some shard did not explore are omitted.
+    Streams that some shard did not explore, or with visits of other APIs, are omitted.
     """
     by_stream: dict[str, list[Part]] = {}
     for part in parts:
@@ -225,10 +225,15 @@ def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]
     explored = {}
     for name, explorers in by_stream.items():
         shards = {part.shard for part in explorers}
-        if len(shards) == explorers[0].shard.of:
+        lengths = {_visited_apis(part.explored[name]) for part in explorers}
+        if len(shards) == explorers[0].shard.of and len(lengths) == 1:
             budget_s = min(part.explored_in_s for part in explorers) * len(shards)
             explored[name] = _merged([part.explored[name] for part in explorers]), budget_s
     return explored
+
+
+def _visited_apis(progress: StreamProgress) -> int:
+    return len(unpack_visits(progress.visits)) if progress.visits else 0
 
 
 def _merged(progress: Sequence[StreamProgress]) -> StreamProgress:

@@ -74,6 +74,12 @@ class Explore(CampaignStage):
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""
+        for stream in self._state.streams.values():
+            if stream.dropped_cases:
+                yield Warned(
+                    message=f"{stream.group.library}: {stream.dropped_cases:,} slow cases were not "
+                    "run again in time, and are not judged."
+                )
         for stream in () if self._state.config.max_cases else self._state.streams.values():
             if stream.batches.unvisited and not stream.batches.is_at_end:
                 message = (

@@ -98,6 +98,15 @@ MEMINFO = "MemTotal: 16000000 kB\nMemAvailable:    2097152 kB\nBuffers: 3 kB\n"
             },
             768,
         ),
+        (
+            {
+                "proc/meminfo": MEMINFO,
+                "sys/fs/cgroup/memory.max": f"{2**30}",
+                "sys/fs/cgroup/memory.current": f"{2**29}",
+                "sys/fs/cgroup/memory.stat": f"anon 3\ninactive_file {2**28}\nsock 0\n",
+            },
+            768,
+        ),
         ({"proc/meminfo": MEMINFO, "sys/fs/cgroup/memory.max": "max"}, 2048),
         (
             {

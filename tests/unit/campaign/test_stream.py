@@ -412,7 +412,7 @@ def test_a_case_that_exceeds_the_first_timeout_runs_again_with_the_full_one() ->
     assert (job.first_limit_s, retry.first_limit_s, retry.limit_s) == (0.3, 0.0, 0.0)
     assert retry.cases == (job.cases[1],)
     assert executed.outcomes == {ONE: (PASSED,) * 4}
-    assert played.parked_cases == 1
+    assert played.dropped_cases == 0
 
 
 def test_cases_after_a_hang_of_parked_ones_are_left_out_on_every_target() -> None:
@@ -487,6 +487,77 @@ def test_dropped_parked_cases_leave_the_others_to_be_judged() -> None:
 
     assert executed.outcomes == {ONE: (PASSED,) * 3}
     assert late == []
+    assert played.dropped_cases == 1
+    assert played.batches.done == 0
+
+
+def test_a_batch_that_returns_after_exploring_is_judged_without_its_slow_cases() -> None:
+    played = parking_stream(is_adaptive=False)
+    dispatcher = start(played)
+    played.drop_parked()
+
+    (executed,) = played.take(JobResult(dispatcher.jobs[0], (PASSED, SLOW, PASSED, PASSED), 0.3))
+
+    assert executed.outcomes == {ONE: (PASSED,) * 3}
+    assert (played.dropped_cases, played.batches.done) == (1, 0)
+
+
+def test_parked_cases_run_again_if_nothing_else_can_run() -> None:
+    played = parking_stream()
+    dispatcher = start(played)
+    for _ in range(5):
+        job = dispatcher.jobs.pop()
+        assert job.first_limit_s
+        list(played.take(JobResult(job, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+        played.fill(cast("Dispatcher", dispatcher))
+        list(played.take(JobResult(dispatcher.jobs.pop(), (PASSED,), 5.0)))
+        played.fill(cast("Dispatcher", dispatcher))
+
+    assert played.batches.done == 5
+
+
+def test_the_cases_after_a_hang_do_not_depend_on_the_speed_of_the_machine() -> None:
+    hung = Hung(5.0)
+    judged: list[ExecutedBatch] = []
+    for first_run in ((PASSED, SLOW, PASSED, PASSED), (PASSED, SLOW, PASSED, SLOW)):
+        played = parking_stream(is_adaptive=False)
+        dispatcher = start(played)
+        list(played.take(JobResult(dispatcher.jobs.pop(), first_run, 0.6)))
+        played.fill(cast("Dispatcher", dispatcher))
+        (retry,) = [job for job in dispatcher.jobs if not job.first_limit_s]
+        judged += played.take(JobResult(retry, (hung,), 5.0))
+
+    assert [batch.outcomes for batch in judged] == [{ONE: (PASSED, hung)}] * 2
+
+
+def test_a_failed_target_leaves_no_retry_that_occupies_the_window() -> None:
+    played = parking_stream(ONE, TWO, is_adaptive=False)
+    dispatcher = start(played)
+    one, two = dispatcher.jobs
+    list(played.take(JobResult(one, (PASSED,) * 4, 0.1)))
+    list(played.take(JobResult(two, (PASSED, SLOW, PASSED, PASSED), 0.3)))
+    played.fill(cast("Dispatcher", dispatcher))
+    played.group.members[TWO].not_run = "its fork server exited"
+
+    (executed,) = played.completed()
+    before = len(dispatcher.jobs)
+    for _ in range(3):
+        played.fill(cast("Dispatcher", dispatcher))
+        list(played.take(JobResult(dispatcher.jobs[-1], (PASSED,) * 4, 0.1)))
+
+    assert set(executed.outcomes) == {ONE, TWO}
+    assert len(dispatcher.jobs) == before + 3
+
+
+def test_a_group_without_running_targets_generates_no_batches() -> None:
+    played = parking_stream()
+    played.group.members[ONE].not_run = "its fork server exited"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Visits, "visit", lambda *_: pytest.fail("a batch was generated"))
+        dispatcher = start(played)
+
+    assert dispatcher.jobs == []
 
 
 def test_devices_and_modes_park_nothing() -> None:
