@@ -324,7 +324,7 @@ def test_target_without_callable_functions_is_not_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "levels: 'app' needs applications to test"),
+        ((), "levels: 'app' needs an application to test"),
         (("--application", "nowhere"), "nowhere"),
         (("--application", "empty"), "applications: no function in empty calls a service"),
         (

@@ -52,7 +52,7 @@ def test_without_a_synthesiser_no_text_is_served_and_the_reason_is_given(
 
     assert not SpokenText().serves(LIGHT)
     assert not SpokenText().inputs(LIGHT, 3, seed=1)
-    assert "install flite" in SpokenText().unavailable_reason
+    assert "Install flite" in SpokenText().unavailable_reason
 
 
 def test_text_is_served_exactly_if_a_synthesiser_is_installed() -> None:
