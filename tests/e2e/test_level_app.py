@@ -266,7 +266,7 @@ def test_bucket_that_was_not_exercised_is_not_fixed(tmp_path: Path) -> None:
 
     (app / "bins.py").write_text("def broken(:\n", "utf-8")
     unread = answer(run("--application", "app", "--compare-only"), tmp_path)
-    assert "app/bins.py: cannot be read" in unread.stdout
+    assert "app/bins.py was skipped, because it cannot be analysed" in unread.stdout
     kept = {
         bucket["kind"]: bucket["comparison"]
         for bucket in lines_of(tmp_path / "out" / "buckets.jsonl")

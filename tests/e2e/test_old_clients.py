@@ -138,7 +138,9 @@ def answer(command: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[
 def test_stub_responses_reach_every_outcome(application: Path, old_python: str) -> None:
     done = answer("explore", "--python", old_python, cwd=application.parent)
 
-    met = dict(re.findall(r"^\w+\.py:\d+ (\S+): (\d+ of \d+) outcomes", done.stdout, re.MULTILINE))
+    met = dict(
+        re.findall(r"^\w+\.py:\d+ (\S+): reached (\d+ of \d+) outcomes", done.stdout, re.MULTILINE)
+    )
     assert met == dict.fromkeys(
         (
             "heard.opens",
