@@ -44,6 +44,9 @@ from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
@@ -93,18 +96,18 @@ class Clock:
 def measure(config: Config) -> Measured:
     """Run one campaign."""
     measured, clock = Measured(), Clock()
-    add = Stream._add  # noqa: SLF001 - no event tells the time of a job
+    take = Stream.take
 
-    def timed(self: Stream, pending: Any, result: JobResult, *, is_retry: bool) -> None:
-        measured.jobs_s.append(result.elapsed_s)
-        add(self, pending, result, is_retry=is_retry)
+    def timed(self: Stream, result: JobResult) -> Iterator[ExecutedBatch]:
+        measured.jobs_s.append(result.elapsed_s)  # no event reports the time of a job
+        return take(self, result)
 
-    Stream._add = timed  # type: ignore[method-assign]  # noqa: SLF001
+    Stream.take = timed  # type: ignore[method-assign]
     try:
         for event in run(config):
             note(measured, event, clock)
     finally:
-        Stream._add = add  # type: ignore[method-assign]  # noqa: SLF001
+        Stream.take = take  # type: ignore[method-assign]
     return measured
 
 

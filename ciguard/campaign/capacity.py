@@ -1,4 +1,4 @@
-"""Number of workers that this machine has room for."""
+"""Number of workers that fit the cores and the memory of this machine."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ class Stream:
             is_idle: whether no other case can run. Otherwise parked cases only get their share of
                 the time, unless the order is fixed.
         """
-        for number, target in sorted(self._parked, key=self._has_hung):
+        for number, target in sorted(self._parked, key=self._may_hang):
             pending = self._running.get(number)
             if pending is None or target not in pending.parked or pending.batch is None:
                 self._parked.remove((number, target))
@@ -294,10 +294,17 @@ class Stream:
                     )
                 )
 
-    def _has_hung(self, entry: tuple[int, str]) -> bool:
-        """Return whether a parked entry is of an API that is known to hang, which comes last."""
+    def _may_hang(self, entry: tuple[int, str]) -> bool:
+        """Return whether parked cases probably take their whole timeout, and so come last.
+
+        Their API is known to hang, or one of them requests a huge result.
+        """
         pending = self._running.get(entry[0])
-        return pending is not None and pending.turn.api in self._hanging_apis
+        if pending is None or pending.batch is None:
+            return False
+        cases = [pending.batch.cases[index] for index in pending.parked.get(entry[1], ())]
+        is_large = any(judged_level_of(case).is_large_request(case) for case in cases)
+        return is_large or pending.turn.api in self._hanging_apis
 
     def _may_retry(self, target: str, *, is_idle: bool) -> bool:
         """Return whether a target has time for parked cases, and runs none now."""
@@ -366,20 +373,12 @@ class Stream:
         slow = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
         for index in slow:
             outcomes[index] = None
-        retried = [index for index in slow if self._is_worth_a_retry(job.tested[index])]
-        if retried and self._is_closing:
+        if self._is_closing:
             pending.is_partial = True
-            self.dropped_cases += len(retried)
-        elif retried:
-            pending.parked[job.target] = retried
+            self.dropped_cases += len(slow)
+        else:
+            pending.parked[job.target] = slow
             self._parked.append((pending.turn.number, job.target))
-
-    def _is_worth_a_retry(self, case: Case) -> bool:
-        """Return whether a hang of a parked case could be reported; a large request may take long.
-
-        In a fixed order every case has an outcome, so that results do not depend on the machine.
-        """
-        return self.batches.is_ordered or not judged_level_of(case).is_large_request(case)
 
     def completed(self) -> Iterator[ExecutedBatch]:
         """Yield the complete batches; results of failed targets are omitted.

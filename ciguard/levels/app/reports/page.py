@@ -155,8 +155,8 @@ def _missed_heading(verdict: ConditionVerdict, shown: int) -> str:
     first = f", the first {shown} of them" if shown < len(verdict.missed_inputs) else ""
     if verdict.true_shares is None:
         return f"{counted(len(verdict.missed_inputs), 'input')} that do not make it true{first}"
-    feelings = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed_inputs})
-    return f"{counted(len(verdict.missed_inputs), f'{feelings} text')} that make it true{first}"
+    sentiments = " and ".join({sample.wanted.feeling or "" for sample in verdict.missed_inputs})
+    return f"{counted(len(verdict.missed_inputs), f'{sentiments} text')} that make it true{first}"
 
 
 def _patch_lines(patch: str) -> Iterator[tuple[str, str]]:

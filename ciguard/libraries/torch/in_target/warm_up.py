@@ -47,6 +47,7 @@ def load_transformations(torch: Any) -> None:
     No gradient is computed, as the threads for that do not survive a fork. Versions that lack one
     of these load the other.
     """
+    # Whatever fails here fails again in the case that needs it, where it is judged.
     with contextlib.suppress(Exception):
         importlib.import_module("torch._decomp.decompositions_for_jvp")
     with contextlib.suppress(Exception):
