@@ -27,7 +27,7 @@ from ciguard.campaign.group import groups_of
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.outcomes import Crashed
-from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.execution import Dispatcher, Job, Priority, ServerProcess
 from ciguard.levels import EXCLUDED_TAGS, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles.relations import encode
@@ -127,7 +127,7 @@ class Hunt:
             if is_news and isinstance(outcome, Crashed):
                 self._candidates[api] = (spent_s, case)
                 job = Job(self._name, (CONFIRM, api), (encode(case),), fresh=True)
-                self._dispatcher.add(job, urgent=True)
+                self._dispatcher.add(job, Priority.URGENT)
 
     def _settle(self, result: JobResult) -> bool:
         """Count an API whose crash has shown again; return whether the result was of that kind."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 _EXPLORE_UNTIL = 0.74
+_EXPLORE_LATEST = 0.86
 _MEASURE = 0.12
 _LIBRARIES = 0.06
-_CONFIRM_UNTIL = 0.88
+_CONFIRM_UNTIL = 0.89
 _MINIMISE_UNTIL = 0.91
 _ATTRIBUTE = 0.06
 _TRACE_UNTIL = 0.95
@@ -47,12 +48,19 @@ class Budget:
 
     @property
     def explore_until(self) -> float:
-        """Deadline of exploring, on the clock of `time.monotonic`."""
-        return self._until(self._explore - self._measure - self._libraries)
+        """Time until which exploring goes on in any case, on the clock of `time.monotonic`."""
+        earlier = self._measure + self._libraries + self._attribute
+        return self._until(_EXPLORE_UNTIL - earlier)
 
     @property
-    def _explore(self) -> float:
-        return _EXPLORE_UNTIL - self._attribute
+    def explore_latest(self) -> float:
+        """Deadline of exploring, if the stages after it have little to do."""
+        return self._until(self._compare_latest - self._measure - self._libraries)
+
+    @property
+    def _compare_latest(self) -> float:
+        """Share of the time after which targets and libraries are not compared any more."""
+        return _EXPLORE_LATEST - self._attribute
 
     @property
     def _attribute(self) -> float:
@@ -69,13 +77,14 @@ class Budget:
     @property
     def libraries_until(self) -> float:
         """Deadline of comparing libraries, if this begins when the last stage ended."""
-        latest = self._until(self._explore - self._measure)
+        latest = self._until(self._compare_latest - self._measure)
         return min(latest, self._stage_began + self._libraries * self.total_s)
 
     @property
     def measure_until(self) -> float:
         """Deadline of measuring, if this begins when the last stage ended."""
-        return min(self._until(self._explore), self._stage_began + self._measure * self.total_s)
+        latest = self._until(self._compare_latest)
+        return min(latest, self._stage_began + self._measure * self.total_s)
 
     @property
     def confirm_until(self) -> float:

@@ -72,10 +72,15 @@ class Loop:
         """True if every result is proven, and no case runs again."""
         return self._state.dispatcher.prove() and self._reruns.is_idle
 
-    def step(self, *, is_patient: bool = False) -> Iterator[Event]:
+    @property
+    def needed_s(self) -> float:
+        """Expected time for the waiting work of all stages, in seconds."""
+        return sum(stage.needed_s for stage in self._stages)
+
+    def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
         """Let all stages start jobs, then route results; see `EventLoop`."""
         for stage in self._stages:
-            yield from stage.start_jobs(is_patient=is_patient)
+            yield from stage.start_jobs(is_exploring=is_exploring)
         yield from self.step_running()
 
     def step_running(self) -> Iterator[Event]:

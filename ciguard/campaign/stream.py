@@ -10,6 +10,7 @@ later, with its full timeout, in a bounded share of the workers' time. Its batch
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,7 @@ class Stream:
         """Timeout of one case, in seconds; 0 for the default."""
         self.cases = 0
         """Number of cases that were judged."""
+        self._lanes = lanes
         self._window = _WINDOW_PER_LANE * lanes
         self._running: dict[int, _PendingBatch] = {}
         """Batches that are not judged, by number of their turn."""
@@ -140,8 +142,15 @@ class Stream:
 
     def end_after(self, cases: int) -> None:
         """Stop after about this number of cases, in whole batches, at least one."""
-        per_batch = max(1, len(self._for_mode(self.batches.first()).cases))
-        self.batches.last = max(1, -(-cases // per_batch))
+        self.batches.last = 0
+        for batch, count in self.batches.samples():
+            size = max(1, len(self._for_mode(batch).cases))
+            turns = math.ceil(cases / size)
+            turns = min(count, turns) if count else turns
+            self.batches.last += turns
+            cases -= turns * size
+            if cases <= 0:
+                break
 
     # --- progress -------------------------------------------------------------------------------
 
@@ -189,6 +198,11 @@ class Stream:
     def is_exhausted(self) -> bool:
         """True if all batches have run and were judged."""
         return self.batches.is_at_end and not self._running
+
+    @property
+    def lanes(self) -> int:
+        """Number of workers that run its batches."""
+        return self._lanes * len(self.group.running_eagerly)
 
     # --- running --------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from ciguard.execution.host_process import (
     ProcessEnded,
     TimedOut,
 )
-from ciguard.execution.job import Job, JobResult
+from ciguard.execution.job import Job, JobResult, Priority
 from ciguard.execution.measurement import (
     Measurement,
     Quantity,
@@ -66,6 +66,7 @@ __all__ = [
     "Measurement",
     "NativeTrace",
     "Output",
+    "Priority",
     "Probe",
     "ProcessEnded",
     "Quantity",

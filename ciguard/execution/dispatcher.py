@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
 from ciguard.execution.child_tasks import ChildTasks
+from ciguard.execution.job import Priority
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.reports import ChildExited, Forked
 from ciguard.execution.worker.removal import remove_tree
@@ -88,22 +89,20 @@ class Dispatcher:
             started[name] = server
         return started
 
-    def add(self, job: Job, *, urgent: bool = False) -> None:
-        """Queue a job; urgent jobs overtake the others, in a lane of their own.
-
-        A target that has failed ignores jobs; see `failure`.
-        """
+    def add(self, job: Job, priority: Priority = Priority.NORMAL) -> None:
+        """Queue a job. A target that has failed ignores it; see `failure`."""
         pool = self._pools[job.target]
         pool.requested += len(job.cases)
         if pool.failed:
             return
-        (pool.urgent if urgent else pool.queue).append(job)
+        pool.queues[priority].append(job)
         self._assign(pool)
 
     def clear_queue(self) -> None:
-        """Drop the waiting jobs that are neither urgent nor careful."""
+        """Drop the waiting jobs of normal priority that are not careful."""
         for pool in self._pools.values():
-            pool.queue = deque(job for job in pool.queue if job.is_careful)
+            waiting = pool.queues[Priority.NORMAL]
+            pool.queues[Priority.NORMAL] = deque(job for job in waiting if job.is_careful)
 
     def prove(self) -> bool:
         """Run canaries on idle workers to prove that their results are valid; see `canaries`.
@@ -160,8 +159,8 @@ class Dispatcher:
             return action()
         except WorkerStartError as error:
             pool.failed = str(error)
-            pool.queue.clear()
-            pool.urgent.clear()
+            for queue in pool.queues.values():
+                queue.clear()
             self._selector.unregister(pool.server.control)
             for lane in pool.all_lanes:
                 lane.abandon()

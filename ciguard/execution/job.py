@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,17 @@ if TYPE_CHECKING:
 
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
+
+
+class Priority(Enum):
+    """Order of the jobs of one target."""
+
+    URGENT = auto()
+    """Overtakes the other jobs, in a lane of its own."""
+    NORMAL = auto()
+    """Runs in order, in the lanes that are not for urgent jobs."""
+    BACKGROUND = auto()
+    """Runs in any lane that no other job needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import selectors
 from collections import deque
 from typing import TYPE_CHECKING
 
+from ciguard.execution.job import Priority
 from ciguard.execution.lane import Lane
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ class WorkerPool:
     """Fork server, lanes and job queues of one target.
 
     Urgent jobs have a lane of their own, as they need fresh workers. The other lanes keep their
-    warm workers, and continue while an urgent job hangs.
+    warm workers, and continue while an urgent job hangs. Jobs in the background run in the urgent
+    lane, too, and in the other lanes when these have nothing else to do.
     """
 
     def __init__(self, server: ServerProcess, selector: selectors.BaseSelector) -> None:
@@ -30,10 +32,8 @@ class WorkerPool:
         """Lanes for jobs that are not urgent."""
         self.urgent_lane = self._new_lane()
         """Lane for urgent jobs."""
-        self.queue: deque[Job] = deque()
-        """Waiting jobs that are not urgent."""
-        self.urgent: deque[Job] = deque()
-        """Waiting urgent jobs."""
+        self.queues: dict[Priority, deque[Job]] = {priority: deque() for priority in Priority}
+        """Waiting jobs by priority."""
         self.failed = ""
         """Reason why the target's workers cannot run any more; empty while they can."""
         self.requested = 0
@@ -63,10 +63,14 @@ class WorkerPool:
 
     def next_assignment(self) -> tuple[Lane, Job] | None:
         """Return a free lane and the next job for it; None if there is none."""
-        if self.urgent and self.urgent_lane.is_free:
-            return self.urgent_lane, self.urgent.popleft()
-        free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
-        return (free[0], self.queue.popleft()) if free else None
+        background = self.queues[Priority.BACKGROUND]
+        if self.urgent_lane.is_free:
+            queue = self.queues[Priority.URGENT] or background
+            if queue:
+                return self.urgent_lane, queue.popleft()
+        queue = self.queues[Priority.NORMAL] or background
+        free = [lane for lane in self.lanes if lane.is_free] if queue else []
+        return (free[0], queue.popleft()) if free else None
 
     def check(self, now: float) -> list[JobResult]:
         """Check the server and the workers, and end those that exceed their limits.
@@ -82,4 +86,4 @@ class WorkerPool:
     def waiting(self) -> int:
         """Number of jobs that are queued or running."""
         busy = sum(not lane.is_free for lane in self.all_lanes)
-        return len(self.queue) + len(self.urgent) + busy
+        return sum(map(len, self.queues.values())) + busy

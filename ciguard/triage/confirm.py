@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.findings import Confirmation, Finding, PairKind
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Job
+from ciguard.execution import Job, Priority
 from ciguard.oracles import (
     HANG,
     SLOW,
@@ -69,6 +69,8 @@ _SLOW_TIMEOUT_FACTOR = 2.0
 _MAX_GROUP_SIZE = 16
 """Maximum number of candidates that share a worker."""
 _MAX_RUNNING_GROUPS = 3
+_SECONDS_PER_CANDIDATE = 0.5
+"""Assumed time for all repetitions of a candidate that is not a hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,19 @@ class Confirmer:
         """True if no candidate is queued or running."""
         return not self._queue and not self._groups
 
+    @property
+    def needed_s(self) -> float:
+        """Expected time until no candidate is queued or running, in seconds."""
+        queued = [candidate for _, _, candidate in self._queue]
+        running = [candidate for group in self._groups.values() for candidate in group.candidates]
+        return sum(map(self._needed_s, [*queued, *running]))
+
+    def _needed_s(self, candidate: _Candidate) -> float:
+        if not traits_of(candidate.finding.oracle).takes_whole_timeout:
+            return _SECONDS_PER_CANDIDATE
+        factor = _MIN_TIMEOUT_FACTOR + _HANG_TIMEOUT_FACTOR * (self._repetitions - 1)
+        return factor * timeout_of(candidate.finding)
+
     def pump(self, *, is_patient: bool = False) -> None:
         """Start repetitions of queued candidates, up to the limit of running groups.
 
@@ -240,7 +255,7 @@ class Confirmer:
                 perturb=perturb,
                 limit_s=limit_s,
             )
-            self._dispatcher.add(job, urgent=True)
+            self._dispatcher.add(job, Priority.URGENT)
 
     def _limit_s(self, candidate: _Candidate) -> float:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.case import case_id
 from ciguard.domain.findings import Confirmation
-from ciguard.execution import Job
+from ciguard.execution import Job, Priority
 from ciguard.oracles import encode_for_target, is_expressible, judge
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.confirm import Confirmer
@@ -36,6 +36,8 @@ _GROUP_SIZE = 8
 superfluous."""
 _MAX_VARIANTS = 400
 _MAX_RUNNING_SEARCHES = 2
+_INITIAL_SECONDS_PER_SEARCH = 1.0
+"""Assumed time of a search until one has ended."""
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class ConformityCheck(Protocol):
 
 
 class Minimiser:
-    """Minimises findings on a dispatcher.
+    """Minimises findings on a dispatcher, in the background of other jobs.
 
     The caller passes the results of the minimiser's jobs to `take`.
     """
@@ -104,6 +106,10 @@ class Minimiser:
         )
         self._queue: deque[_MinimisationSearch] = deque()
         self._searches: dict[str, _MinimisationSearch] = {}
+        self._ended = 0
+        """Number of searches that have ended."""
+        self.spent_s = 0.0
+        """Time of the workers for all searches, in seconds."""
 
     def propose(self, key: str, finding: Finding) -> None:
         """Queue the representative finding of the bucket with the fingerprint `key`."""
@@ -118,12 +124,25 @@ class Minimiser:
         """True if no search is queued or running, and no result is being confirmed."""
         return not self._queue and not self._searches and self._confirmer.is_idle
 
+    @property
+    def needed_s(self) -> float:
+        """Expected time until all searches have ended, in seconds."""
+        waiting = len(self._queue) + len(self._searches)
+        return self._confirmer.needed_s + waiting * self.seconds_per_search
+
+    @property
+    def seconds_per_search(self) -> float:
+        """Mean time of the searches so far, in seconds."""
+        return self.spent_s / self._ended if self._ended else _INITIAL_SECONDS_PER_SEARCH
+
     def pump(self) -> None:
-        """Start queued searches, up to the limit of running ones, and confirm their results."""
+        """Start queued searches, continue those without a job, and confirm their results."""
         while self._queue and len(self._searches) < _MAX_RUNNING_SEARCHES:
             search = self._queue.popleft()
             self._searches[search.key] = search
-            self._continue(search)
+        for search in list(self._searches.values()):
+            if not search.running:
+                self._continue(search)
         self._confirmer.pump()
 
     def _continue(self, search: _MinimisationSearch) -> None:
@@ -138,6 +157,7 @@ class Minimiser:
         ]
         if not variants or len(search.attempted) >= _MAX_VARIANTS:
             del self._searches[search.key]
+            self._ended += 1
             if search.is_simpler:
                 self._confirmer.propose(search.key, search.best)
             return
@@ -146,7 +166,7 @@ class Minimiser:
         for target in targets:
             cases = tuple(encode_for_target(target, case, subject) for case in search.running)
             job = Job(target, (self.KEY, search.key), cases, fresh=True, max_hangs=1)
-            self._dispatcher.add(job)
+            self._dispatcher.add(job, Priority.BACKGROUND)
 
     def take(self, result: JobResult) -> list[Finding]:
         """Process the result of one of the minimiser's jobs.
@@ -155,6 +175,7 @@ class Minimiser:
             Confirmed findings that may replace the proposed ones.
         """
         key = result.job.key[1]  # type: ignore[index]
+        self.spent_s += result.elapsed_s
         if not isinstance(key, str):
             return [
                 settled.finding
@@ -169,7 +190,7 @@ class Minimiser:
         search.outcomes[result.job.target] = result.outcomes
         if len(search.outcomes) == len(search.best.outcomes):
             self._judge(search)
-            self._continue(search)
+            search.running = ()
         return []
 
     def _judge(self, search: _MinimisationSearch) -> None:

@@ -42,8 +42,11 @@ class BatchSource(Protocol):
     avoids_crashes: bool
     """True if the level itself avoids inputs that crash or hang."""
 
-    def first(self) -> Batch:
-        """Return one of the first batches, whose size is that of all batches."""
+    def samples(self) -> Sequence[tuple[Batch, int]]:
+        """Return a batch of each size, and the number of turns with that size in order.
+
+        The number is 0 for the last size, which all further turns have.
+        """
 
     def next_turn(self) -> Turn | None:
         """Return the next turn; None if all of them wait for a running batch, or there are none."""
@@ -89,6 +92,10 @@ class BatchSource(Protocol):
     @property
     def unvisited(self) -> int:
         """Number of these APIs that no batch has tested yet."""
+
+    @property
+    def is_first_pass(self) -> bool:
+        """True while some API has not had a turn yet."""
 
     @property
     def done(self) -> int:

@@ -68,6 +68,11 @@ class IndexedBatches:
         return 0
 
     @property
+    def is_first_pass(self) -> bool:
+        """False, as there are no visits."""
+        return False
+
+    @property
     def done(self) -> int:
         """Index below which all batches were judged, or belong to other shards."""
         return next(iter(self._running), self._next)
@@ -91,9 +96,9 @@ class IndexedBatches:
             return is_past_last or not self.own
         return is_past_last or 0 < 2 * self._apis <= self._skipped
 
-    def first(self) -> Batch:
-        """Return the first batch."""
-        return self._level.cases(0)
+    def samples(self) -> Sequence[tuple[Batch, int]]:
+        """Return the first batch, which has the size of all."""
+        return [(self._level.cases(0), 0)]
 
     def next_turn(self) -> Turn | None:
         """Return the next index of an API of this shard."""

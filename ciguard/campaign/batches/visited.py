@@ -118,9 +118,10 @@ class VisitedBatches:
         has_none = self.own is not None and not self.own
         return is_past_last or has_none or self._skipped >= self._two_rounds
 
-    def first(self) -> Batch:
-        """Return the first batch of an API."""
-        return self._level.visit(self._level.apis[0], 0)
+    def samples(self) -> Sequence[tuple[Batch, int]]:
+        """Return the first and the second batch of an API; see `BatchSource`."""
+        api = self._level.apis[0]
+        return [(self._level.visit(api, 0), len(self._visits)), (self._level.visit(api, 1), 0)]
 
     def next_turn(self) -> Turn | None:
         """Return the next turn of an API that has no running batch."""
@@ -247,6 +248,13 @@ class VisitedBatches:
             }
         return len(self._unvisited)
 
+    @property
+    def is_first_pass(self) -> bool:
+        """True while some API has not had a turn yet."""
+        if self._is_adaptive:
+            return any(share.has_unvisited for share in self._shares)
+        return self._next < len(self._visits) and not self.is_at_end
+
     def _has_turns(self, api: str) -> bool:
         is_own = self.own is None or api in self.own
         return is_own and (not self._limits or self._limits[api] > 0)
@@ -355,6 +363,11 @@ class _Share:
     def has_next(self) -> bool:
         """True if an API can run."""
         return bool(self._unvisited or self._heap)
+
+    @property
+    def has_unvisited(self) -> bool:
+        """True if an API has not had a turn yet."""
+        return bool(self._unvisited)
 
     def pop(self) -> str:
         """Return an API that was not visited yet, or that with the highest rate of discoveries."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.group import subject_of
 from ciguard.campaign.stages.trial import TOGETHER, Attributed, SuspectBucket, trial
 from ciguard.domain.findings import PairKind
+from ciguard.execution import Priority
 from ciguard.oracles import is_measured
 from ciguard.triage import cause_of
 
@@ -150,7 +151,7 @@ class Attributor:
             return False
         pending.answers, pending.waits_for = {}, len(jobs)
         for index, job in enumerate(jobs):
-            self._dispatcher.add(replace(job, key=(self.KEY, number, index)), urgent=True)
+            self._dispatcher.add(replace(job, key=(self.KEY, number, index)), Priority.URGENT)
         return True
 
     def take(self, result: JobResult) -> list[Attributed]:

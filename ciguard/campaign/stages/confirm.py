@@ -45,9 +45,14 @@ class Confirm(CampaignStage):
         # First `is_proven`: idle workers prove their results while others still confirm.
         return loop.is_proven and self._investigations.is_idle and self._confirmer.is_idle
 
-    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
+    @property
+    def needed_s(self) -> float:
+        """Expected time for the findings that are not confirmed, in seconds."""
+        return self._confirmer.needed_s
+
+    def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
         """Start waiting confirmations and investigations."""
-        self._confirmer.pump(is_patient=is_patient)
+        self._confirmer.pump(is_patient=is_exploring)
         yield from self._investigations.pump()
 
     def take(self, result: JobResult) -> Iterator[Event]:

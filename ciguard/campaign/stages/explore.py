@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.capacity import usable_cores
 from ciguard.campaign.levels import level_of
 from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
@@ -44,19 +45,27 @@ class Explore(CampaignStage):
         self._watchers = watchers
         self._first_passes: set[str] = set()
         """Names of the streams that have not called every API yet."""
+        self._visiting: set[str] = set()
+        """Names of the streams that visit each API separately."""
+        self._cores = usable_cores()
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
-        """Run batches until the time is over, or there are no more batches."""
+        """Run batches until the time is over, or there are no more batches.
+
+        Exploring goes on after its time while the stages after it have little to do.
+        """
         state = self._state
         self._first_passes = {
             name for name, stream in state.streams.items() if stream.batches.unvisited
         }
+        self._visiting = {name for name, stream in state.streams.items() if stream.batches.apis}
         streams, until = list(state.streams.values()), state.budget.explore_until
         has_cases = any(not stream.is_exhausted for stream in streams)
         state.is_late = has_cases and time.monotonic() >= until
-        while time.monotonic() < until:
+        while time.monotonic() < until or self._may_continue(loop):
             for stream in streams:
-                stream.fill(state.dispatcher)
+                if not self._gives_way(stream):
+                    stream.fill(state.dispatcher)
                 for executed in stream.completed():
                     yield from self._judge(stream, executed)
             if all(stream.is_exhausted for stream in streams):
@@ -65,12 +74,25 @@ class Explore(CampaignStage):
                 break
             if not any(group.running for group in state.groups.values()):
                 break
-            yield from loop.step(is_patient=True)
+            yield from loop.step(is_exploring=True)
         for stream in streams:
             stream.drop_parked()
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
         yield from self._unfinished_passes()
+
+    def _gives_way(self, stream: Stream) -> bool:
+        """Return whether a stream waits until others have called every API, with all cores."""
+        if stream.name not in self._visiting or stream.batches.is_first_pass:
+            return False
+        streams = self._state.streams.values()
+        lanes = sum(other.lanes for other in streams if other.batches.is_first_pass)
+        return lanes >= self._cores
+
+    def _may_continue(self, loop: EventLoop) -> bool:
+        """Return whether the other stages can complete their work later."""
+        now, budget = time.monotonic(), self._state.budget
+        return now < min(budget.explore_latest, budget.minimise_until - loop.needed_s)
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
+    from ciguard.domain.findings import Bucket
     from ciguard.execution import JobResult
+
+_MAX_SHARE_BESIDE_EXPLORING = 0.15
+"""Maximum time of workers that minimise while others explore, as a share of the elapsed time."""
 
 
 class Minimise(CampaignStage):
-    """Minimises new buckets by decreasing severity; hangs come last, as each costs its timeout."""
+    """Minimises new buckets by decreasing severity, beside exploring and after it.
+
+    Hangs come last, as each variant costs its timeout.
+    """
 
     name = "minimise"
     keys = (Minimiser.KEY,)
@@ -36,24 +43,65 @@ class Minimise(CampaignStage):
             time_left=lambda: state.budget.minimise_until - time.monotonic(),
             conformity=Rater(state.groups),
         )
+        self._proposed: set[str] = set()
+        """Fingerprints of the buckets that were passed to the minimiser."""
+        self._seen = 0
+        """Number of confirmed buckets when `_waiting` was last updated."""
+        self._waiting: dict[str, Bucket] = {}
+        """New buckets that were not passed to the minimiser, by decreasing severity."""
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
-        """Minimise until the time is over."""
+        """Minimise the remaining buckets until the time is over."""
         state, minimiser = self._state, self._minimiser
-        new = [
-            bucket
-            for bucket in state.collector.by_severity()
-            if bucket.fingerprint not in state.baseline.fingerprints
-            and not is_measured(bucket.finding)  # a simpler call needs less time and memory
-        ]
-        for bucket in sorted(
-            new, key=lambda item: traits_of(item.finding.oracle).takes_whole_timeout
-        ):
-            minimiser.propose(bucket.fingerprint, bucket.finding)
+        self._update_waiting()
+        for bucket in sorted(self._waiting.values(), key=_takes_whole_timeout):
+            self._propose(bucket)
         while not minimiser.is_idle and time.monotonic() < state.budget.minimise_until:
             minimiser.pump()
             yield from loop.step()
         minimiser.abandon()
+
+    @property
+    def needed_s(self) -> float:
+        """Expected time for the buckets that are not minimised, in seconds."""
+        self._update_waiting()
+        waiting = sum(not _takes_whole_timeout(bucket) for bucket in self._waiting.values())
+        return self._minimiser.needed_s + waiting * self._minimiser.seconds_per_search
+
+    def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
+        """Minimise one bucket at a time beside exploring."""
+        if is_exploring and self._has_time:
+            if self._minimiser.is_idle:
+                self._update_waiting()
+                waiting = self._waiting.values()
+                quick = (bucket for bucket in waiting if not _takes_whole_timeout(bucket))
+                if (bucket := next(quick, None)) is not None:
+                    self._propose(bucket)
+            self._minimiser.pump()
+        yield from ()
+
+    @property
+    def _has_time(self) -> bool:
+        share = self._minimiser.spent_s / self._state.budget.elapsed_s
+        return share < _MAX_SHARE_BESIDE_EXPLORING
+
+    def _update_waiting(self) -> None:
+        collector, baseline = self._state.collector, self._state.baseline
+        if len(collector.confirmed) == self._seen:
+            return
+        self._seen = len(collector.confirmed)
+        self._waiting = {
+            bucket.fingerprint: bucket
+            for bucket in collector.by_severity()
+            if bucket.fingerprint not in self._proposed
+            and bucket.fingerprint not in baseline.fingerprints
+            and not is_measured(bucket.finding)  # a simpler call needs less time and memory
+        }
+
+    def _propose(self, bucket: Bucket) -> None:
+        self._waiting.pop(bucket.fingerprint)
+        self._proposed.add(bucket.fingerprint)
+        self._minimiser.propose(bucket.fingerprint, bucket.finding)
 
     def take(self, result: JobResult) -> Iterator[Event]:
         """Process a result; a simpler case represents its bucket from then on."""
@@ -65,3 +113,7 @@ class Minimise(CampaignStage):
         """Stop minimising buckets that need a failed target."""
         self._minimiser.abandon(target)
         yield from ()
+
+
+def _takes_whole_timeout(bucket: Bucket) -> bool:
+    return traits_of(bucket.finding.oracle).takes_whole_timeout

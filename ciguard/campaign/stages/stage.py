@@ -32,11 +32,15 @@ class EventLoop(Protocol):
     def is_proven(self) -> bool:
         """True if every result is proven, and no case runs again."""
 
-    def step(self, *, is_patient: bool = False) -> Iterator[Event]:
+    @property
+    def needed_s(self) -> float:
+        """Expected time for the waiting work of all stages, in seconds."""
+
+    def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
         """Let every stage start jobs, then route the available results to their stages.
 
         Args:
-            is_patient: whether confirmations may wait, so that more of them run together.
+            is_exploring: whether the jobs run beside those of exploring.
         """
 
     def step_running(self) -> Iterator[Event]:
@@ -73,9 +77,19 @@ class CampaignStage(ABC):
             KeyboardInterrupt: if the user interrupts the run.
         """
 
-    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
-        """Start jobs, while any stage is running."""
-        del is_patient
+    @property
+    def needed_s(self) -> float:
+        """Expected time for its waiting work, in seconds, which exploring leaves for it."""
+        return 0.0
+
+    def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
+        """Start jobs, while any stage is running.
+
+        Args:
+            is_exploring: whether the jobs run beside those of exploring. Then they may wait, so
+                that more of them share a worker.
+        """
+        del is_exploring
         return iter(())
 
     def take(self, result: JobResult) -> Iterator[Event]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Experience
 
 _INDEX_BITS = 40
+CASES_PER_BATCH = 16
+CASES_OF_FIRST_VISIT = 4
+"""Number of calls in an API's first batch. It is small, so that every API is called soon."""
 
 
 class ApiLevel:
@@ -28,7 +31,9 @@ class ApiLevel:
     `cases` visits all APIs in rounds, each in an order of its own.
     """
 
-    def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
+    def __init__(
+        self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = CASES_PER_BATCH
+    ) -> None:
         if not apis:
             msg = "level `api`: no API to call. Check the globs `api` and `exclude` in [run]."
             raise ValueError(msg)
@@ -59,11 +64,12 @@ class ApiLevel:
         batch_seed = number * len(self._records) + self._ranks[position]
         rng = random.Random((self._seed << _INDEX_BITS) + batch_seed)  # noqa: S311 - repeatable
         mix = LATER_ROUNDS if number else FIRST_ROUND
+        size = self._cases_per_batch if number else min(self._cases_per_batch, CASES_OF_FIRST_VISIT)
         record = self._records[position]
         return Batch(
             api=record.api,
             kind=record.kind,
-            cases=tuple([generator.call(rng, mix) for _ in range(self._cases_per_batch)]),
+            cases=tuple([generator.call(rng, mix) for _ in range(size)]),
         )
 
     def recall(self, learned: Mapping[str, Experience]) -> None:

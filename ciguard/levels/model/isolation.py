@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.domain.values import ArrayValue, Explicit
-from ciguard.execution import Container, Job, TensorOutput, decode_outputs
+from ciguard.execution import Container, Job, Priority, TensorOutput, decode_outputs
 from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.levels.model.suspicion import ModelSuspicion, isolated_run, suspicion
 from ciguard.levels.model.wide_range import wide_range_run
@@ -189,7 +189,7 @@ class Isolator:
         for target in targets:
             key = self.key, self._run_count
             job = Job(target, key, encoded, max_hangs=1, limit_s=_TIMEOUT_S)
-            self._dispatcher.add(job, urgent=True)  # queued jobs are dropped between stages
+            self._dispatcher.add(job, Priority.URGENT)  # queued jobs are dropped between stages
 
     def take(self, result: JobResult) -> Iterator[Finding]:
         """Yield the findings that follow from the result of one of this isolator's jobs."""

@@ -14,7 +14,14 @@ def test_stages_end_one_after_the_other_and_before_the_budget(total_s: float) ->
     budget = Budget(total_s)
     began = time.monotonic() - budget.elapsed_s
 
-    ends = [budget.explore_until, budget.confirm_until, budget.scripts_until, began + total_s]
+    ends = [
+        budget.explore_until,
+        budget.explore_latest,
+        budget.confirm_until,
+        budget.minimise_until,
+        budget.scripts_until,
+        began + total_s,
+    ]
 
     assert ends == sorted(ends)
     assert budget.explore_until > began

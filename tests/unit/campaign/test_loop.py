@@ -24,7 +24,7 @@ from ciguard.config import Config
 from ciguard.domain.events import Event, StageFinished, TargetUnavailable
 from ciguard.domain.outcomes import Crashed
 from ciguard.domain.policy import Action, Policy
-from ciguard.execution import Job, JobResult
+from ciguard.execution import Job, JobResult, Priority
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class FakeDispatcher:
         del target
         return self.failed
 
-    def add(self, job: Job, *, urgent: bool = False) -> None:
-        del urgent
+    def add(self, job: Job, priority: Priority = Priority.NORMAL) -> None:
+        del priority
         self.jobs.append(job)
 
 
@@ -217,8 +217,8 @@ class Recording(CampaignStage):
         self._log.append(f"run {self.name}")
         yield from turns.step()
 
-    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
-        del is_patient
+    def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
+        del is_exploring
         self._log.append(f"prepare {self.name}")
         return iter(())
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from campaign_examples import ONE, TWO, call, group, member
+from campaign_examples import ONE, TWO, call, group, member, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +17,9 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Resource
 from ciguard.domain.shards import Shard
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Job, JobResult
+from ciguard.execution import Job, JobResult, Priority
 from ciguard.levels import ApiShare, Batch
+from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,8 +59,8 @@ class FakeDispatcher:
     jobs: list[Job] = field(default_factory=list)
     proposed: list[tuple[str, int]] = field(default_factory=list)
 
-    def add(self, job: Job, *, urgent: bool = False) -> None:
-        assert not urgent
+    def add(self, job: Job, priority: Priority = Priority.NORMAL) -> None:
+        assert priority is Priority.NORMAL
         self.jobs.append(job)
         self.proposed.append((job.target, index_of(job)))
 
@@ -93,6 +94,17 @@ def stream(*targets: str, end_after: int = 0) -> Stream:
     if end_after:
         made.end_after(end_after)
     return made
+
+
+@pytest.mark.parametrize(("cases", "turns"), [(1, 1), (8, 2), (12, 3), (13, 4), (28, 4), (45, 6)])
+def test_a_number_of_cases_is_divided_by_the_sizes_of_batches(cases: int, turns: int) -> None:
+    apis = [record(name) for name in APIS[:3]]  # 4 calls each, then 16
+    source = VisitedBatches(ApiLevel(apis, 0), [ApiShare(1, [api.api for api in apis])], seed=0)
+    made = Stream("explore", source, group(member(ONE, *APIS)), lanes=LANES)
+
+    made.end_after(cases)
+
+    assert source.last == turns
 
 
 def play(

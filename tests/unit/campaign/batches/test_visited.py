@@ -177,6 +177,17 @@ def test_every_api_is_visited_before_one_is_visited_again(is_adaptive: bool) -> 
     assert {turn.api for turn, _ in first_turns} == set(APIS)
 
 
+@pytest.mark.parametrize("is_adaptive", [True, False])
+def test_the_first_pass_ends_when_every_api_had_a_turn(is_adaptive: bool) -> None:  # noqa: FBT001
+    source = batches(is_adaptive=is_adaptive)
+
+    for _ in APIS:
+        assert source.is_first_pass
+        assert source.next_turn() is not None
+
+    assert not source.is_first_pass
+
+
 def test_unvisited_apis_are_counted_until_each_was_judged_once() -> None:
     source = batches(is_adaptive=True)
     source.own = APIS[:3]

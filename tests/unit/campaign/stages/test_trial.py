@@ -13,7 +13,7 @@ from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.trial import REPETITIONS, SuspectBucket, trial
 from ciguard.domain.case import case_from_json
 from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
-from ciguard.execution import Job, JobResult
+from ciguard.execution import Job, JobResult, Priority
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +38,8 @@ class FakeDispatcher:
         self.world = world
         self.jobs: list[Job] = []
 
-    def add(self, job: Job, *, urgent: bool) -> None:
-        assert urgent
+    def add(self, job: Job, priority: Priority) -> None:
+        assert priority is Priority.URGENT
         self.jobs.append(job)
 
     def result(self) -> JobResult:

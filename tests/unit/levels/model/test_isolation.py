@@ -16,7 +16,7 @@ from ciguard.domain.case import case_from_json
 from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
 from ciguard.domain.values import Explicit, Uniform
-from ciguard.execution import JobResult
+from ciguard.execution import JobResult, Priority
 from ciguard.levels.model.isolation import Isolator
 from ciguard.levels.model.wide_range import WIDTH
 
@@ -35,8 +35,8 @@ class StubDispatcher:
 
     jobs: list[Job] = field(default_factory=list)
 
-    def add(self, job: Job, *, urgent: bool) -> None:
-        assert urgent  # jobs that are not urgent are dropped between stages
+    def add(self, job: Job, priority: Priority) -> None:
+        assert priority is Priority.URGENT  # normal ones are dropped between stages
         self.jobs.append(job)
 
 
