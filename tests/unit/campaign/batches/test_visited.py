@@ -326,10 +326,11 @@ def test_outcomes_of_one_kind_show_the_same_behaviour(
 
 
 def test_the_estimate_falls_with_repetition_and_cost() -> None:
-    new, known, costly = DiscoveryEstimate(), DiscoveryEstimate(), DiscoveryEstimate()
+    results, new, known, costly = (DiscoveryEstimate() for _ in range(4))
     words = ("one", "two", "three", "four")
+    results.observe([Passed(word.encode("ascii"), 0.0) for word in words], 0.01)
     new.observe([Rejected("ValueError", word) for word in words], 0.01)
     known.observe([Rejected("ValueError", "one")] * 4, 0.01)
     costly.observe([Rejected("ValueError", "one")] * 4, 1.0)
 
-    assert new.rate > known.rate > costly.rate
+    assert results.rate > new.rate > known.rate > costly.rate
