@@ -79,6 +79,8 @@ class FirstPassFinished:
     library: str
     apis: int
     """Number of selected APIs."""
+    excluded: Mapping[str, int]
+    """Number of further APIs of the library that are not called, by the tag that excludes them."""
     elapsed_s: float
     """Time since the run started, in seconds."""
 

@@ -15,7 +15,12 @@ from ciguard.levels.contract import (
     cost_of,
 )
 from ciguard.levels.focus import ApiShare, focus_shares, focused_level, globs_without_match
-from ciguard.levels.selection import EXCLUDED_TAGS, select, select_layers
+from ciguard.levels.selection import (
+    EXCLUDED_TAGS,
+    excluded_by_tag,
+    select,
+    select_layers,
+)
 
 __all__ = [
     "EXCLUDED_TAGS",
@@ -28,6 +33,7 @@ __all__ = [
     "LevelSpec",
     "VisitedLevel",
     "cost_of",
+    "excluded_by_tag",
     "focus_shares",
     "focused_level",
     "globs_without_match",

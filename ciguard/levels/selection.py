@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fnmatch import translate
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,29 @@ def select(
         and not excluded.match(record.api)
         and not excluded_tags & record.tags
     )
+
+
+def excluded_by_tag(
+    records: Iterable[ApiRecord],
+    include: Collection[str] = ("*",),
+    exclude: Collection[str] = (),
+    *,
+    allow: Collection[str] = (),
+) -> dict[str, int]:
+    """Return the number of APIs that only their tags exclude, by tag, the most frequent first.
+
+    The arguments are those of `select`. An API with several such tags counts for the first one.
+    """
+    included, excluded = _matcher(include), _matcher(exclude)
+    excluded_tags = EXCLUDED_TAGS - set(allow)
+    tags = (
+        min(excluded_tags & record.tags)
+        for record in records
+        if excluded_tags & record.tags
+        and included.match(record.api)
+        and not excluded.match(record.api)
+    )
+    return dict(Counter(tags).most_common())
 
 
 def select_layers(

@@ -151,7 +151,9 @@ def _milestone(event: StageFinished | FirstPassFinished | DocumentationChecked) 
             return f"{event.stage}: done in {event.spent_s:.1f} s"
         case FirstPassFinished():
             apis = plural(event.apis, "selected API")
-            return f"{event.library}: called {apis} once each after {event.elapsed_s:.1f} s"
+            reasons = ", ".join(f"{tag} {count:,}" for tag, count in event.excluded.items())
+            excluded = f"; {sum(event.excluded.values()):,} excluded ({reasons})" if reasons else ""
+            return f"{event.library}: called {apis} after {event.elapsed_s:.1f} s{excluded}"
         case DocumentationChecked() if event.findings:
             return f"documentation of {event.library}: {documentation_counts(event.findings)}"
         case _:

@@ -12,6 +12,7 @@ from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.events import FirstPassFinished, Warned
 from ciguard.interrupts import held
+from ciguard.levels import excluded_by_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -136,8 +137,12 @@ class Explore(CampaignStage):
         yield from (*counts, *reported, *findings)
         if stream.name in self._first_passes and not stream.batches.unvisited:
             self._first_passes.remove(stream.name)
+            config = state.config
             yield FirstPassFinished(
                 library=group.library,
                 apis=stream.batches.apis,
+                excluded=excluded_by_tag(
+                    group.records(), config.api, config.exclude, allow=config.allow
+                ),
                 elapsed_s=state.budget.elapsed_s,
             )

@@ -27,7 +27,7 @@ from ciguard.domain.records import record_from_json
 from ciguard.domain.values import Explicit, ListValue, LiteralValue, TensorValue, TupleValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
-from ciguard.levels import EXCLUDED_TAGS, LEVELS, Level, select
+from ciguard.levels import EXCLUDED_TAGS, LEVELS, Level, excluded_by_tag, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
 from ciguard.values import SamplingScope
@@ -209,6 +209,19 @@ def test_selection_excludes_calls_with_outside_effects() -> None:
     assert DELETE_FILE not in select(ALL)
     assert DELETE_FILE in select(ALL, allow=("files",))
     assert "random" not in EXCLUDED_TAGS
+
+
+def test_each_excluded_api_is_counted_once() -> None:
+    tagged = [
+        replace(SUM, api=f"torch.f{n}", tags=frozenset(tags))
+        for n, tags in enumerate(
+            (["files", "network"], ["network"], ["files", "random"], ["random"])
+        )
+    ]
+
+    assert excluded_by_tag(tagged) == {"files": 2, "network": 1}
+    assert list(excluded_by_tag(reversed(tagged))) == ["files", "network"]
+    assert excluded_by_tag(tagged, ("torch.*",), ("*.f0",), allow=("network",)) == {"files": 1}
 
 
 def test_selection_keeps_the_apis_that_globs_match() -> None:

@@ -13,6 +13,7 @@ from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
     Event,
+    FirstPassFinished,
     Provisioning,
     RunFinished,
     RunStarted,
@@ -227,6 +228,9 @@ def recorded_events() -> list[Event]:
         BucketOpened(bucket=HOSTILE_ERROR),
         BucketFlaky(bucket=FLAKY),
         Warned(message=f"a worker said: {HOSTILE}"),
+        FirstPassFinished(
+            library="tensorflow", apis=1892, excluded={"removed": 298, "files": 191}, elapsed_s=62.0
+        ),
         StageFinished(stage="explore", spent_s=120.0),
         StageFinished(stage="confirm", spent_s=30.0),
         run_finished(),

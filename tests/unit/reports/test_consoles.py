@@ -132,6 +132,8 @@ def test_a_narrow_terminal_gets_the_table_too(events: list[Event]) -> None:
 
 def test_plain_reporter_writes_the_run_from_plan_to_verdict(events: list[Event]) -> None:
     text = _plain(events)
+    first_pass = "called 1,892 selected APIs after 62.0 s; 489 excluded (removed 298, files 191)"
+    assert f"tensorflow: {first_pass}" in text
 
     assert text.startswith("ciguard: api on torch==2.13.0, tensorflow-cpu==2.12.0,")
     assert "seed 7, budget 3m, results in .ciguard/run" in text
