@@ -104,6 +104,7 @@ INPUTS: Mapping[str, ActionInput] = MappingProxyType(
             ActionInput(name="config"),
             _setting("baseline"),
             _setting("fail-on"),
+            _setting("min-detection"),
             _setting("policy"),
             _setting("seed"),
             _setting("jobs"),

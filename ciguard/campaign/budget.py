@@ -11,6 +11,8 @@ _LIBRARIES = 0.06
 _CONFIRM_UNTIL = 0.89
 _MINIMISE_UNTIL = 0.91
 _ATTRIBUTE = 0.06
+_DETECT = 0.04
+_DETECT_UNTIL = 0.94
 _TRACE_UNTIL = 0.95
 _DATE_SHARE = 0.5
 """Share of the remaining time for dating; the rest is for the stages after it."""
@@ -100,6 +102,12 @@ class Budget:
     def attribute_until(self) -> float:
         """Deadline of attribution to base or head."""
         return self._until(_MINIMISE_UNTIL)
+
+    @property
+    def detect_until(self) -> float:
+        """Deadline of planting defects, if this begins when the last stage ended."""
+        latest = self._until(_DETECT_UNTIL)
+        return min(latest, self._stage_began + _DETECT * self.total_s)
 
     @property
     def trace_until(self) -> float:

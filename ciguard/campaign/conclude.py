@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.history import Publishing
     from ciguard.campaign.scripts import ScriptTarget
     from ciguard.config import Config
+    from ciguard.domain.detection import Detection
     from ciguard.domain.findings import TargetSummary
     from ciguard.domain.parts import StreamProgress
 
@@ -173,6 +174,8 @@ class Conclusion:
     """Libraries, each with its experience when the run began."""
     interrupted: bool = False
     """True if the user interrupted the run."""
+    detection: Detection | None = None
+    """Planted defects, and which of them oracles have noticed; None if none were planted."""
 
     @property
     def exercised(self) -> Exercised:
@@ -270,12 +273,23 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
         verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
         counts = "which count" if policy.rules else f"of severity {policy.fail_on.label} or above"
         text = f"{_counted(failing)} {counts}, {known} known."
+    elif _is_blind(run):
+        verdict, code = Verdict.NOT_RUN, ExitCode.INTERNAL
+        text = (
+            "Nothing new that counts, but the run noticed fewer planted defects than min-detection "
+            f"= {run.config.min_detection} demands: nothing can be concluded."
+        )
     else:
         verdict, code = Verdict.CLEAN, ExitCode.CLEAN
         reason = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
         below = f", {len(new)} new {reason}" if new else ""
         text = f"Nothing new that counts{below}; {known} known."
     return RunConclusion(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
+
+
+def _is_blind(run: Conclusion) -> bool:
+    """Return whether the run noticed too few of the planted defects, if it planted some."""
+    return run.detection is not None and 100 * run.detection.rate < run.config.min_detection
 
 
 def _counted(failing: list[Bucket]) -> str:

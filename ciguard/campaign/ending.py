@@ -58,6 +58,7 @@ def finish_run(
         apis_exercised={name: len(member.exercised) for name, member in members.items()},
         parameters=run_parameters(state),
         baseline=standing,
+        detection=state.detection,
     )
     part = part_of(conclusion, finished, members, documentation=state.documentation)
     yield replace(finished, parts=(part,))
@@ -111,6 +112,7 @@ def _conclusion(
         },
         used=list(state.used.items()),
         interrupted=interrupted,
+        detection=state.detection,
     )
 
 

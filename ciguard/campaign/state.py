@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.journal import Journal, ResumeState
     from ciguard.campaign.stream import Stream
     from ciguard.config import Config
+    from ciguard.domain.detection import Detection
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.execution import Dispatcher
 
@@ -58,6 +59,8 @@ class CampaignState:
     """Experience that the run began with, by library."""
     documentation: list[DocumentationFinding] = field(default_factory=list)
     """Findings in the documentation of the libraries."""
+    detection: Detection | None = None
+    """Planted defects, and which of them oracles have noticed; None if none were planted."""
     explored_in_s: float
     """Budget that suffices to explore as far as the streams did, in seconds."""
     is_late: bool = False

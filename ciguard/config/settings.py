@@ -285,6 +285,20 @@ class Config:
             f"{', '.join(item.label for item in Severity)}.",
         ),
     )
+    detection: bool = field(
+        default=True,
+        metadata=_metadata(
+            boolean(),
+            "Plant known defects into judged calls, and report how many of them the run notices.",
+        ),
+    )
+    min_detection: int = field(
+        default=0,
+        metadata=_metadata(
+            whole(0, 100),
+            "Minimum share of the planted defects that a run must notice to pass, in per cent.",
+        ),
+    )
     rules: tuple[PolicyRule, ...] = field(
         default=(),
         metadata=_metadata(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.baseline_status import BaselineStatus
+    from ciguard.domain.detection import Detection
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
     from ciguard.domain.lineage import NodeOutcome
@@ -185,6 +186,8 @@ class RunFinished:
     """Input of `ciguard merge`: the run's own part, or all parts of a merged run."""
     gaps: tuple[Gap, ...] = ()
     """Parts and targets that were missing when the run was merged."""
+    detection: Detection | None = None
+    """Planted defects, and which of them oracles have noticed; None if none were planted."""
     baseline: BaselineStatus | None = None
     """Status of the baseline when the run began; None if it was not checked."""
 

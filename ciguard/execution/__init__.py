@@ -48,9 +48,11 @@ from ciguard.execution.process import ServerProcess
 from ciguard.execution.sanitizer import find_sanitizer, run_sanitizer
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import StackLine
+from ciguard.execution.worker.planting import PLANTED
 
 __all__ = [
     "GRACE_S",
+    "PLANTED",
     "START_TIMEOUT_S",
     "Answer",
     "Answered",

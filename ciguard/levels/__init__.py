@@ -14,7 +14,13 @@ from ciguard.levels.contract import (
     VisitedLevel,
     cost_of,
 )
-from ciguard.levels.focus import ApiShare, focus_shares, focused_level, globs_without_match
+from ciguard.levels.focus import (
+    ApiShare,
+    focus_shares,
+    focused_level,
+    globs_without_match,
+    ranked,
+)
 from ciguard.levels.selection import (
     EXCLUDED_TAGS,
     excluded_by_tag,
@@ -37,6 +43,7 @@ __all__ = [
     "focus_shares",
     "focused_level",
     "globs_without_match",
+    "ranked",
     "select",
     "select_layers",
 ]

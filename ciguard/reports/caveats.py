@@ -36,8 +36,8 @@ def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
         *_not_run_caveats(event, plan),
         *_first_items(without_results),
     ]
-    minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
-    return [*map(Caveat, grave), *minor]
+    minor = (*_unfinished_buckets(event), *_detection_caveats(event))
+    return [*map(Caveat, grave), *(Caveat(text, is_grave=False) for text in minor)]
 
 
 def _baseline_caveats(event: RunFinished) -> Iterator[str]:
@@ -101,6 +101,32 @@ def _unfinished_buckets(event: RunFinished) -> Iterator[str]:
         yield (
             f"UNCONFIRMED: the budget ended before {plural(pending, 'bucket')} {verb} confirmed."
         )
+
+
+def _detection_caveats(event: RunFinished) -> Iterator[str]:
+    """Yield sentences about the planted defects that the run has noticed and missed."""
+    detection = event.detection
+    if detection is None:
+        if event.parameters.get("min_detection"):
+            yield "No defects were planted in this run, so min-detection was not checked."
+        return
+    low, high = detection.interval
+    kinds = ", ".join(
+        f"{kind.value} {caught}/{planted}"
+        for kind, (caught, planted) in detection.by_kind().items()
+    )
+    yield (
+        f"This run noticed {len(detection.caught)} of "
+        f"{plural(detection.planted, 'planted defect')} "
+        f"({detection.rate:.0%}; 95 % confidence: {low:.0%} to {high:.0%}): {kinds}."
+    )
+    missed = [f"{defect.kind.value} of {defect.api}" for defect in detection.missed]
+    uncalled = tuple(defect.api for defect in detection.uncalled)
+    if missed:
+        yield f"Planted defects that it missed: {', '.join(_first_items(tuple(missed)))}."
+    if uncalled:
+        names = ", ".join(_first_items(uncalled))
+        yield f"APIs with planted defects that it did not call: {names}."
 
 
 def was_cut_short(event: RunFinished, plan: Plan | None) -> bool:

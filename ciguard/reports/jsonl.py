@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import ciguard
+from ciguard.domain.detection import detection_to_json
 from ciguard.domain.events import Event, RunFinished, RunStarted, TargetUnavailable, Warned
 from ciguard.domain.findings import TargetSummary, bucket_to_json, target_to_json
 from ciguard.domain.parts import PARTS_FILE, gap_to_json, part_to_json
@@ -102,6 +103,7 @@ class JsonReporter:
             "stages": {stage: round(spent_s, 3) for stage, spent_s in event.stages.items()},
             "buckets": counts_by_state(event.buckets),
             "baseline": _baseline(event.baseline),
+            "detection": detection_to_json(event.detection) if event.detection else None,
             "plan": plan_to_json(plan) if plan else None,
             "places": {
                 name: place_to_json(place)

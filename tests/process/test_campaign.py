@@ -529,3 +529,31 @@ def test_environment_of_several_targets_is_inspected_once(campaign: Campaign) ->
     steps = [event.step for event in events if isinstance(event, Provisioning)]
     assert sum("inspecting" in step for step in steps) == 1
     assert all(target.tally.total for target in end(events).targets)
+
+
+def test_planted_defects_are_noticed_and_enter_no_bucket(campaign: Campaign) -> None:
+    settings = {"api": ("planted.double", "planted.cube", "planted.tail"), "budget_s": 12.0}
+    settings |= {"max_cases": 0, "seed": 1}
+
+    events = campaign(**settings)
+
+    detection = end(events).detection
+    assert detection is not None
+    assert detection.caught
+    assert not detection.uncalled
+    assert fingerprints(events) == fingerprints(campaign(**settings, detection=False))
+
+
+def test_run_that_notices_too_few_planted_defects_does_not_pass(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    one_target = {"targets": (ONE,), "api": ("planted.double", "planted.cube"), "relations": ()}
+    timed = {"budget_s": 10.0, "max_cases": 0}
+    campaign(**one_target)  # the baseline
+    baseline = (tmp_path / "baseline" / "buckets.jsonl").read_bytes()
+
+    events = campaign(**one_target, **timed, min_detection=100)
+
+    assert end(events).verdict is Verdict.NOT_RUN
+    assert "min-detection" in end(events).summary
+    assert (tmp_path / "baseline" / "buckets.jsonl").read_bytes() == baseline

@@ -8,6 +8,7 @@ from ciguard.campaign.stages.attribute import Attribute
 from ciguard.campaign.stages.confirm import Confirm
 from ciguard.campaign.stages.dating import Date
 from ciguard.campaign.stages.describe import Describe
+from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stages.direct import direct_stages
 from ciguard.campaign.stages.explore import Explore
 from ciguard.campaign.stages.libraries import CrossLibraries
@@ -34,17 +35,18 @@ def stages_of(
         environments: environments of its targets, by name.
         dates: whether new buckets are bisected over releases.
     """
-    libraries, measure = CrossLibraries(state), Measure(state)
+    libraries, measure, detect = CrossLibraries(state), Measure(state), Detect(state)
     return [
         Describe(state, environments),
         Replay(state),
         *direct_stages(state),
-        Explore(state, watchers=(measure.watch, libraries.watch)),
+        Explore(state, watchers=(measure.watch, libraries.watch, detect.watch)),
         libraries,
         measure,
         Confirm(state),
         Minimise(state),
         *([Attribute(state)] if state.config.base else []),
+        detect,
         Trace(state),
         *([Date(state)] if dates else []),
     ]

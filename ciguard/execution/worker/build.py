@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
 
 from ciguard.execution.worker.effects import Watch
 from ciguard.execution.worker.fills import elements
@@ -53,6 +54,16 @@ class Builder:
         except KeyError:
             member = self._resolved[path] = self._resolve(path)
             return member
+
+    @contextmanager
+    def replaced(self, path: str, replace: Callable[[Any], Any]) -> Iterator[None]:
+        """Let a dotted name stand for another object until the end of the context."""
+        member = self.member(path)
+        self._resolved[path] = replace(member)
+        try:
+            yield
+        finally:
+            self._resolved[path] = member
 
     def _unwatched(self, encoded: list[Any]) -> Any:
         return self._tensor(elements(encoded[3], encoded[1], encoded[2]), encoded[1])

@@ -13,7 +13,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker import effects, models
+from ciguard.execution.worker import effects, models, planting
 from ciguard.execution.worker.build import Builder
 from ciguard.execution.worker.messages import (
     DONE,
@@ -108,9 +108,19 @@ class Executor:
     def _record(self, case: list[Any]) -> tuple[int, bytes]:
         if case[1] == MODEL:
             return self._execute_model(case[2])
+        if case[1] == planting.PLANTED:
+            return self._execute_planted(*case[2])
         if case[1] == ANNOTATED:
             return self._execute_function(case[2])
         return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
+
+    def _execute_planted(self, defect: list[str], case: list[Any]) -> tuple[int, bytes]:
+        """Run a case with a defect in its API; see `planting`."""
+        try:
+            with planting.planted(self._builder, self._adapter, case[0], defect):
+                return self._execute(case)
+        except Exception as error:  # noqa: BLE001 - the API is absent, or the defect unfit for it
+            return self._raised(error, unbuilt=True)
 
     def _after_device(self, record: tuple[int, bytes]) -> tuple[int, bytes]:
         """Return the record, or that of a late error of the device, which belongs to this case."""

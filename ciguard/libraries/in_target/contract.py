@@ -275,6 +275,16 @@ class Adapter:
         msg = f"{self.module} does not support layer graphs"
         raise CannotComputeError(msg)
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return a tensor with the same elements, of which no gradient is taken.
+
+        If tensors are mutable, it shares the memory of `tensor`.
+
+        Raises:
+            NotImplementedError: if the library has no gradients. This is the default.
+        """
+        raise NotImplementedError
+
     def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """Return a layer on the device with weights that depend on the seed only.
 

@@ -13,6 +13,7 @@ from github_markdown import live_parts
 from markdown_it import MarkdownIt
 
 from ciguard.domain.baseline_status import BaselineState, BaselineStatus
+from ciguard.domain.detection import DefectKind, Detection, PlantedDefect
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Tally, Verdict
 from ciguard.reports import REPORTERS, Destination
 
@@ -263,3 +264,30 @@ def test_junit_skips_a_stale_baseline_and_passes_a_fresh_one(
 
 def _of(event: RunFinished, comparison: Comparison) -> Bucket:
     return next(bucket for bucket in event.buckets if bucket.comparison is comparison)
+
+
+@pytest.mark.parametrize("name", ["summary", "sarif", "plain", "github", "terminal"])
+def test_planted_defects_are_reported_to_readers(
+    name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    detection = Detection(
+        caught=tuple(PlantedDefect(DefectKind.VALUE, f"torch.f{number}") for number in range(44)),
+        missed=tuple(PlantedDefect(DefectKind.GRADIENT, "torch.fft.fft") for _ in range(5)),
+        uncalled=(PlantedDefect(DefectKind.CRASH, "torch.<b>never</b>"),),
+    )
+
+    text = shown(name, [*planned[:-1], finished(detection=detection)], tmp_path)
+
+    assert "noticed 44 of 50 planted defects" in text
+    assert "gradients of torch.fft.fft" in text
+    assert "that it did not call" in text
+
+
+def test_a_minimum_without_planted_defects_is_a_caveat(
+    planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    run = finished(parameters={"min_detection": 80})
+
+    text = shown("plain", [*planned[:-1], run], tmp_path)
+
+    assert "min-detection was not checked" in text

@@ -197,6 +197,10 @@ class JaxAdapter(contract.Adapter):
         """Return the function of mode `jit`, which runs a function compiled as a whole."""
         return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return an array of which no gradient is taken."""
+        return self._jax.lax.stop_gradient(tensor)
+
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is an array of JAX."""
         return isinstance(value, self._jax.Array)

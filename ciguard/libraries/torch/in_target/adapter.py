@@ -282,6 +282,10 @@ class TorchAdapter(contract.Adapter):
         """Return whether an error means that torch's compiler or tracer does not support a call."""
         return modes.cannot_express(error)
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return a detached view of a tensor."""
+        return tensor.detach()
+
     def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """Build a module on the CPU, where its weights are drawn, and move it to the device."""
         torch = self._torch

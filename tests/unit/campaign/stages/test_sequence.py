@@ -39,9 +39,9 @@ def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
 @pytest.mark.parametrize(
     ("base", "dates", "after"),
     [
-        ((), False, ["trace"]),
-        (("torch==2.12.0",), False, ["attribute", "trace"]),
-        ((), True, ["trace", "date"]),
+        ((), False, ["detect", "trace"]),
+        (("torch==2.12.0",), False, ["attribute", "detect", "trace"]),
+        ((), True, ["detect", "trace", "date"]),
     ],
 )
 def test_stages_of_a_run_are_ordered_and_optional_ones_omitted(

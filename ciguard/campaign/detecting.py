@@ -1,0 +1,225 @@
+"""Planted defects of a run: which ones, into which judged calls, and whether oracles notice them.
+
+A defect is planted into calls that exploring has judged. They run again with the defect on one
+target, and are judged with the recorded outcomes of the other targets. So a run that called an API
+rarely, with the wrong arguments, or without a fitting oracle misses the defects of that API.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.detection import DefectKind, PlantedDefect
+from ciguard.domain.dtypes import FLOATING
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.policy import Action
+from ciguard.domain.values import TensorValue
+from ciguard.execution import PLANTED, Container, TensorDigest, TensorOutput, decode_outputs
+from ciguard.levels import ranked, select
+from ciguard.oracles import judge, traits_of
+from ciguard.oracles.relations import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ciguard.config import Config
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.policy import Policy
+    from ciguard.domain.records import ApiRecord
+    from ciguard.execution import Output
+    from ciguard.oracles import Subject
+
+MAX_DEFECTS = 50
+"""Number of defects of a run, one for each sampled API."""
+_FOCUS_SHARE = 0.7
+"""Share of the APIs that are sampled from the focus, as of the batches."""
+_MAX_CALLS = 48
+"""Maximum number of judged calls that are kept for each sampled API."""
+_MAX_ENCODED = 1 << 16
+"""Maximum size of the recorded results of one call, in bytes."""
+_WEIGHTS = {
+    DefectKind.VALUE: 8,
+    DefectKind.CRASH: 8,
+    DefectKind.GRADIENT: 6,
+    DefectKind.IGNORED: 5,
+    DefectKind.EXCEPTION: 4,
+    DefectKind.ACCEPTANCE: 5,
+    DefectKind.DTYPE: 4,
+    DefectKind.SHAPE: 4,
+    DefectKind.NAN: 4,
+    DefectKind.MUTATION: 2,
+}
+"""Shares of the kinds of defects."""
+_EDGES = ("no elements", "no axes", "infinity")
+"""Arguments that crash, see `ciguard.execution.worker.planting`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call that exploring has judged."""
+
+    call: ApiCall
+    outcomes: Mapping[str, Outcome]
+    """Outcomes by target."""
+
+
+def sampled_apis(config: Config, records: Iterable[ApiRecord], count: int) -> tuple[str, ...]:
+    """Return the APIs that get a defect, most of them from the focus; the seed decides which.
+
+    Args:
+        config: settings of the run.
+        records: catalogue of the library.
+        count: maximum number of APIs.
+    """
+    selected = select(records, config.api, config.exclude, allow=config.allow)
+    chosen = [record.api for record in ranked(selected, config.focus)]
+    rest = sorted({record.api for record in selected} - set(chosen))
+    rng = random.Random(f"planted defects {config.seed}")  # noqa: S311 - repeatable
+    from_rest = count if not chosen else max(count - len(chosen), round(count * (1 - _FOCUS_SHARE)))
+    others = rng.sample(rest, min(len(rest), from_rest))
+    preferred = rng.sample(chosen, min(len(chosen), count - len(others)))
+    return (*preferred, *others)
+
+
+@dataclass(slots=True)
+class SampledCalls:
+    """Judged calls of the sampled APIs of one library."""
+
+    apis: tuple[str, ...]
+    """Sampled APIs."""
+    calls: dict[str, list[JudgedCall]] = field(default_factory=dict)
+    """First judged calls by API."""
+
+    def keep(self, call: ApiCall, outcomes: Mapping[str, Outcome]) -> None:
+        """Keep a judged call of a sampled API, up to a limit."""
+        kept = self.calls.setdefault(call.api, [])
+        size = sum(len(item.encoded) for item in outcomes.values() if isinstance(item, Passed))
+        if len(kept) < _MAX_CALLS and size <= _MAX_ENCODED:
+            kept.append(JudgedCall(call, outcomes))
+
+
+def choose_defects(sampled: SampledCalls, *, seed: int) -> dict[PlantedDefect, str]:
+    """Return one defect for each sampled API, with its detail, in the shares of the kinds.
+
+    A called API only gets a defect that some of its calls can show.
+    """
+    rng = random.Random(f"kinds of defects {seed}")  # noqa: S311 - repeatable
+    chosen: dict[PlantedDefect, str] = {}
+    taken: Counter[DefectKind] = Counter()
+    for api in sampled.apis:
+        calls = sampled.calls.get(api, ())
+        details = _possible_kinds(calls) if calls else dict.fromkeys(DefectKind, "")
+        if not details:
+            continue
+        kind = min(details, key=lambda kind: ((taken[kind] + 1) / _WEIGHTS[kind], kind))
+        taken[kind] += 1
+        detail = rng.choice(_EDGES) if kind is DefectKind.CRASH else details[kind]
+        chosen[PlantedDefect(kind, api)] = detail
+    return chosen
+
+
+def _possible_kinds(calls: Sequence[JudgedCall]) -> dict[DefectKind, str]:
+    """Return the kinds of defects that fit an API, with their details, given its judged calls."""
+    tensors = [
+        tensor
+        for judged in calls
+        for outcome in judged.outcomes.values()
+        if isinstance(outcome, Passed)
+        for tensor in _first_tensor(decode_outputs(outcome.encoded))
+    ]
+    arguments = [value for judged in calls for value in judged.call.values]
+    tensor_arguments = [value for value in arguments if isinstance(value, TensorValue)]
+    keywords = Counter(name for judged in calls for name, _ in judged.call.keywords)
+    fits = {
+        **dict.fromkeys((DefectKind.DTYPE, DefectKind.SHAPE), bool(tensors)),
+        **dict.fromkeys(
+            (DefectKind.VALUE, DefectKind.NAN), any(tensor.dtype in FLOATING for tensor in tensors)
+        ),
+        DefectKind.GRADIENT: any(tensor.dtype in FLOATING for tensor in tensors)
+        and any(value.dtype in FLOATING for value in tensor_arguments),
+        DefectKind.MUTATION: any(value.dtype in FLOATING for value in tensor_arguments),
+        **dict.fromkeys(
+            (DefectKind.EXCEPTION, DefectKind.ACCEPTANCE),
+            any(_is_rejected(item) for judged in calls for item in judged.outcomes.values()),
+        ),
+        DefectKind.IGNORED: bool(keywords),
+        DefectKind.CRASH: bool(tensor_arguments),
+    }
+    keyword = keywords.most_common(1)[0][0] if keywords else ""
+    return {kind: keyword if kind is DefectKind.IGNORED else "" for kind in fits if fits[kind]}
+
+
+def _first_tensor(output: Output | None) -> list[TensorOutput | TensorDigest]:
+    """Return the tensor that a defect would change: the result, or its first item."""
+    if isinstance(output, Container) and output.items:
+        output = output.items[0]
+    return [output] if isinstance(output, TensorOutput | TensorDigest) else []
+
+
+def _is_rejected(outcome: Outcome) -> bool:
+    return isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
+
+
+def encode_planted(call: ApiCall, defect: PlantedDefect, detail: str) -> bytes:
+    """Return the encoded case that runs a call with a defect in its API."""
+    if call.kind is CallKind.METHOD:  # a method is a function of its receiver
+        call = replace(call, kind=CallKind.FUNCTION)
+    case = json.loads(encode(call))
+    return json.dumps([call.api, PLANTED, [[defect.kind.value, detail], case]]).encode("ascii")
+
+
+def is_unplantable(outcome: Outcome) -> bool:
+    """Return whether a defect could not be planted, since the library lacks what it needs."""
+    return (
+        isinstance(outcome, Rejected)
+        and outcome.stage is Stage.BUILD
+        and outcome.exception in {"UnplantableError", "NotImplementedError"}
+    )
+
+
+def notices(
+    judged: JudgedCall,
+    planted: Mapping[str, Outcome],
+    defect: PlantedDefect,
+    subject: Subject,
+    policy: Policy,
+) -> bool:
+    """Return whether the oracles notice a defect in one call.
+
+    Args:
+        judged: the call as it was judged without the defect.
+        planted: outcome with the defect, by target.
+        defect: the planted defect.
+        subject: API and targets.
+        policy: policy of the run; findings that it ignores do not count.
+    """
+    outcomes = {**judged.outcomes, **planted}
+    known = {(item.oracle, item.kind) for item in judge(judged.call, judged.outcomes, subject)}
+    return any(
+        (finding.oracle, finding.kind) not in known
+        and policy.action(finding) is not Action.OFF
+        and _shows(finding, defect.kind)
+        for finding in judge(judged.call, outcomes, subject)
+    )
+
+
+def _shows(finding: Finding, kind: DefectKind) -> bool:
+    """Return whether a finding can be about a kind of defect."""
+    traits = traits_of(finding.oracle)
+    match kind:
+        case DefectKind.CRASH:
+            return traits.is_crash
+        case DefectKind.EXCEPTION:
+            return finding.kind == "exception"
+        case DefectKind.ACCEPTANCE:
+            return finding.kind == "accepted" or traits.is_shown_by_passing
+        case DefectKind.GRADIENT:
+            return "gradient" in finding.kind
+        case _:
+            return traits.compares_results

@@ -1,0 +1,161 @@
+"""Defects that are planted around an API, with an adapter whose tensors are numpy's arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ciguard.domain.detection import DefectKind
+from ciguard.execution.worker import planting
+from ciguard.execution.worker.build import Builder
+from ciguard.libraries.in_target.contract import Adapter
+
+FLOATS = np.array([[1.0, np.nan], [-2.0, 4.0]], dtype="float32")
+
+
+class Scale:
+    """A layer of the library."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, x: Any) -> Any:
+        return x * np.float32(self.factor)
+
+
+def shifted(x: Any, *, by: float = 0.0) -> Any:
+    """Return x + by, which must not be negative."""
+    if by < 0:
+        message = "by must not be negative"
+        raise ValueError(message)
+    return np.asarray(x + np.float32(by))
+
+
+class ArrayAdapter(Adapter):
+    """Adapter of a library with one function and one layer."""
+
+    module = "arrays"
+    mutable = True
+
+    def resolve(self, path: str) -> Any:
+        return {"arrays.shifted": shifted, "arrays.Scale": Scale}[path]
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        assert str(array.dtype) == dtype
+        return array
+
+    def dtype(self, name: str) -> Any:
+        return np.dtype(name)
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        if not isinstance(output, np.ndarray):
+            return None
+        return {"dtype": str(output.dtype), "array": output}
+
+    def without_gradient(self, tensor: Any) -> Any:
+        return tensor
+
+
+def wrong(kind: DefectKind, *args: Any, detail: str = "", **kwargs: Any) -> Any:
+    """Return the result of `shifted` with a defect."""
+    adapter = ArrayAdapter()
+    builder = Builder(adapter)
+    with planting.planted(builder, adapter, "arrays.shifted", [kind.value, detail]):
+        return builder.member("arrays.shifted")(*args, **kwargs)
+
+
+def test_every_kind_of_defect_can_be_planted() -> None:
+    adapter = ArrayAdapter()
+    builder = Builder(adapter)
+
+    for kind in DefectKind:
+        with planting.planted(builder, adapter, "arrays.shifted", [kind.value, ""]):
+            assert builder.member("arrays.shifted") is not shifted
+
+    assert builder.member("arrays.shifted") is shifted
+
+
+def test_results_are_changed_as_the_kind_says() -> None:
+    assert np.array_equal(
+        wrong(DefectKind.VALUE, FLOATS), FLOATS * np.float32(1.001), equal_nan=True
+    )
+    assert wrong(DefectKind.DTYPE, FLOATS).dtype == "float64"
+    assert wrong(DefectKind.SHAPE, FLOATS).shape == (2, 1)
+    assert wrong(DefectKind.SHAPE, FLOATS[0, 0:1].reshape(())).shape == (1,)
+    assert wrong(DefectKind.NAN, FLOATS)[0, 1] == 0
+
+
+def test_the_first_item_of_a_tuple_is_changed() -> None:
+    adapter = ArrayAdapter()
+    builder = Builder(adapter)
+    builder._resolved["arrays.pair"] = lambda x: (x, 7)
+    with planting.planted(builder, adapter, "arrays.pair", ["dtypes", ""]):
+        first, second = builder.member("arrays.pair")(FLOATS)
+
+    assert first.dtype == "float64"
+    assert second == 7
+
+
+def test_an_argument_is_changed_or_ignored() -> None:
+    argument = FLOATS.copy()
+
+    wrong(DefectKind.MUTATION, argument)
+
+    assert argument[0, 0] == 2
+    assert wrong(DefectKind.IGNORED, FLOATS, detail="by", by=5.0)[0, 0] == 1
+
+
+def test_a_rejection_is_changed_or_missing() -> None:
+    with pytest.raises(RuntimeError, match="negative"):
+        wrong(DefectKind.EXCEPTION, FLOATS, by=-1.0)
+    assert wrong(DefectKind.ACCEPTANCE, FLOATS, by=-1.0).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("edge", "argument"),
+    [
+        ("no elements", np.zeros((0, 2), "float32")),
+        ("no axes", np.zeros((), "float32")),
+        ("infinity", np.array([np.inf], "float32")),
+    ],
+)
+def test_only_the_edge_crashes(edge: str, argument: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashes: list[int] = []
+    monkeypatch.setattr(planting, "ctypes", SimpleNamespace(string_at=crashes.append))
+
+    wrong(DefectKind.CRASH, FLOATS, detail=edge)
+    assert not crashes
+    wrong(DefectKind.CRASH, argument, detail=edge)
+    assert crashes == [0]
+    assert callable(ctypes.string_at)
+
+
+def test_a_layer_keeps_its_attributes_and_its_call_has_the_defect() -> None:
+    adapter = ArrayAdapter()
+    builder = Builder(adapter)
+    with planting.planted(builder, adapter, "arrays.Scale", ["shapes", ""]):
+        layer = builder.member("arrays.Scale")(2.0)
+
+        assert layer.factor == 2.0
+        assert layer(FLOATS).shape == (2, 1)
+
+
+@pytest.mark.parametrize("kind", [DefectKind.MUTATION, DefectKind.GRADIENT])
+def test_a_defect_that_the_library_cannot_have_is_not_planted(kind: DefectKind) -> None:
+    class Immutable(ArrayAdapter):
+        mutable = False
+
+        def without_gradient(self, tensor: Any) -> Any:
+            raise NotImplementedError
+
+    builder = Builder(Immutable())
+    with (
+        pytest.raises((planting.UnplantableError, NotImplementedError)),
+        planting.planted(builder, Immutable(), "arrays.shifted", [kind.value, ""]),
+    ):
+        pass
+    assert builder.member("arrays.shifted") is shifted
