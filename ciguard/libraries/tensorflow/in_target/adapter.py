@@ -43,7 +43,8 @@ class TensorflowAdapter(contract.Adapter):
     """Adapter of `tensorflow`, on a CPU or one GPU.
 
     `load` runs no operation: TensorFlow starts its thread pools with the first one, and processes
-    that are forked afterwards hang occasionally. The first `tensor` or `reset` starts the runtime.
+    that are forked afterwards hang occasionally. `start`, or else the first `tensor` or `reset`,
+    starts the runtime.
     """
 
     module = "tensorflow"
@@ -115,6 +116,10 @@ class TensorflowAdapter(contract.Adapter):
         )
         accessors.append((lambda: len(stack.stack), lambda depth: _truncate(stack.stack, depth)))
         return accessors
+
+    def start(self) -> None:
+        """Start TensorFlow's runtime and make a first tensor, which takes 30 ms."""
+        self.tensor(np.zeros((), np.float32), "float32")
 
     def _start(self) -> None:
         """Start TensorFlow's runtime in this process."""
