@@ -22,7 +22,6 @@ from ciguard.errors import WorkerStartError
 from ciguard.execution.child_tasks import ChildTasks
 from ciguard.execution.job import Priority
 from ciguard.execution.process import ServerProcess
-from ciguard.execution.reports import ChildExited, Forked
 from ciguard.execution.worker.removal import remove_tree
 from ciguard.execution.worker_pool import WorkerPool
 
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ciguard.execution.job import Job, JobResult
-    from ciguard.execution.lane import Lane
     from ciguard.execution.spec import WorkerSpec
+    from ciguard.execution.worker_handle import WorkerHandle
 
 T = TypeVar("T")
 
@@ -158,12 +157,7 @@ class Dispatcher:
         try:
             return action()
         except WorkerStartError as error:
-            pool.failed = str(error)
-            for queue in pool.queues.values():
-                queue.clear()
-            self._selector.unregister(pool.server.control)
-            for lane in pool.all_lanes:
-                lane.abandon()
+            pool.fail(str(error))
             return None
 
     def wait(self, timeout_s: float) -> list[JobResult]:
@@ -184,26 +178,14 @@ class Dispatcher:
                     results.append(result)
         return results
 
-    def _read(self, source: WorkerPool | tuple[WorkerPool, Lane]) -> JobResult | None:
-        pool, lane = (source, None) if isinstance(source, WorkerPool) else source
+    def _read(self, source: WorkerPool | tuple[WorkerPool, WorkerHandle]) -> JobResult | None:
+        pool, worker = (source, None) if isinstance(source, WorkerPool) else source
         if pool.failed:  # an event of the same round made it fail
             return None
-        action = partial(self._read_report, pool) if lane is None else lane.read
+        action = pool.read_report if worker is None else partial(pool.read, worker)
         result = self._guard(pool, action)
         self._assign(pool)
         return result
-
-    def _read_report(self, pool: WorkerPool) -> JobResult | None:
-        report = pool.server.next_report()
-        for lane in pool.all_lanes:
-            if isinstance(report, Forked) and report.ticket == lane.ticket:
-                lane.adopt(report.pid)
-                return None
-            if isinstance(report, ChildExited) and report.pid == lane.pid:
-                return lane.handle_exit(report.exit)
-        if isinstance(report, Forked):  # its lane released it before this report
-            pool.server.dismiss(report.pid)
-        return None
 
     def _check(self, now: float) -> list[JobResult]:
         if now < self._next_check:
@@ -225,8 +207,7 @@ class Dispatcher:
     def close(self) -> None:
         """Stop every worker and remove the files that they wrote."""
         for pool in self._pools.values():
-            for lane in pool.all_lanes:
-                lane.close()
+            pool.close()
             pool.server.terminate()  # all servers terminate in parallel
         for pool in self._pools.values():
             pool.server.stop()

@@ -22,7 +22,6 @@ from ciguard.execution.decode import WorkerExit, decode_exit, decode_record
 from ciguard.execution.job import JobResult
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
-from ciguard.execution.worker_handle import WorkerHandle, ignore
 from ciguard.execution.worker_monitor import limit_of
 
 if TYPE_CHECKING:
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
     from ciguard.execution.channel import Channel
     from ciguard.execution.job import Job
     from ciguard.execution.process import ServerProcess
-    from ciguard.execution.worker_handle import Hook, WaitHook
+    from ciguard.execution.spare import SpareWorker
+    from ciguard.execution.worker_handle import WorkerHandle
 
 _MAX_EXITS_WITHOUT_PROGRESS = 3
 _MAX_FALSE_STARTS = 5
@@ -45,38 +45,22 @@ _UNTRUSTED = frozenset({"protocol", "canary"})
 class Lane:
     """Runs one job at a time in one worker after another."""
 
-    def __init__(
-        self,
-        server: ServerProcess,
-        *,
-        on_open: Hook = ignore,
-        on_close: Hook = ignore,
-        on_wait: WaitHook = ignore,
-    ) -> None:
+    def __init__(self, server: ServerProcess, worker: WorkerHandle, spare: SpareWorker) -> None:
         """Make an empty lane.
 
         Args:
             server: fork server that starts the workers.
-            on_open: called with each new worker's socket.
-            on_close: called with a socket that is about to be closed.
-            on_wait: called with a socket, and True while data waits to be sent.
+            worker: handle without a worker.
+            spare: spare worker of all lanes of the target.
         """
         self._server = server
         self._limits = server.spec.limits
-        self._worker = WorkerHandle(server, on_open=on_open, on_close=on_close, on_wait=on_wait)
+        self.worker = worker
+        """Present worker of the lane; another handle takes its place when the worker ends."""
+        self._spare = spare
         self.ledger = Ledger()
         self._running: Assignment | None = None
         self._batch = AssignedBatch()
-
-    @property
-    def ticket(self) -> int:
-        """Ticket of the request for the present worker."""
-        return self._worker.ticket
-
-    @property
-    def pid(self) -> int:
-        """Process id of the present worker; 0 until it is known."""
-        return self._worker.pid
 
     @property
     def is_free(self) -> bool:
@@ -92,22 +76,22 @@ class Lane:
         """Run a job; start a worker if there is none, or none that is fit for it."""
         now = time.monotonic()
         self._running = Assignment(job, now, [], is_cautious=job.is_careful)
-        used_up = self._worker.served + len(job.cases) > self._limits.cases_per_worker
+        used_up = self.worker.served + len(job.cases) > self._limits.cases_per_worker
         is_unfit = (
             job.perturb
-            or job.session != self._worker.session
+            or job.session != self.worker.session
             or self.ledger.is_due(now)
-            or (self._worker.served and (used_up or job.fresh or self._worker.is_bloated))
+            or (self.worker.served and (used_up or job.fresh or self.worker.is_bloated))
             or self.ledger.needs_own_worker(job)
         )
-        if self._worker.channel is not None and is_unfit:
-            if self.ledger.unproven and self._worker.is_ready:
+        if self.worker.channel is not None and is_unfit:
+            if self.ledger.unproven and self.worker.is_ready:
                 self._send_last()
                 return
             self.retire()
-        if self._worker.channel is None:
+        if self.worker.channel is None:
             self.request_worker()
-        elif self._worker.is_ready:
+        elif self.worker.is_ready:
             self._send()
 
     def prove(self) -> None:
@@ -116,51 +100,47 @@ class Lane:
             self._send_last()
 
     def request_worker(self) -> None:
-        """Request a worker from the server, which reports when it is ready."""
+        """Take the spare worker, or request one from the server, which reports when it is ready."""
         job = self._running.job if self._running is not None else None
-        self.ledger.invalidate()  # another worker cannot prove the results of the last one
-        self._batch = AssignedBatch()
-        self._worker.request(
-            session=job.session if job is not None else 0,
-            perturb=job.perturb if job is not None else 0,
-        )
-
-    def adopt(self, pid: int) -> None:
-        """Record the process id of the worker."""
-        self._worker.adopt(pid)
+        session, perturb = (job.session, job.perturb) if job is not None else (0, 0)
+        is_replacement = self.worker.served > 0
+        self.retire()
+        if not session and not perturb:
+            self.worker = self._spare.exchange(self.worker)
+        if self.worker.channel is None:
+            self.worker.request(session=session, perturb=perturb)
+        elif self.worker.is_ready and self._running is not None:
+            self._send()
+        if is_replacement:
+            self._spare.prepare()
 
     def retire(self) -> None:
-        """Release the worker, and invalidate its unproven results."""
+        """Release the worker, and invalidate its results, which no other worker can prove."""
         self.ledger.invalidate()
-        self._worker.dismiss()
+        self.worker.dismiss()
         self._batch = AssignedBatch()
-
-    def flush(self) -> None:
-        """Send as much as the worker can receive now."""
-        if self._worker.channel is not None:
-            self._worker.channel.flush()
 
     def read(self) -> JobResult | None:
         """Read from the worker; return the result if the job is complete.
 
         A closed connection has no effect yet, as the server reports how the worker exited.
         """
-        channel = self._worker.channel
+        channel = self.worker.channel
         try:
             message = channel.receive() if channel is not None else None
             if message is not None and message.kind != STARTED:
                 self._take_records(announced=message.records)
         except (ProtocolError, cells.CorruptCellError):
-            self._worker.kill_untrusted("protocol")
+            self.worker.kill_untrusted("protocol")
             return None
         if channel is not None and channel.is_over:
-            self._worker.disconnect()
+            self.worker.disconnect()
         elif channel is not None and message is not None:
             return self._react(channel, message.kind)
         return None
 
     def _react(self, channel: Channel, kind: bytes) -> JobResult | None:
-        self._worker.note_activity()
+        self.worker.note_activity()
         self._server.false_starts = 0
         if kind == STARTED:
             self._start()
@@ -171,14 +151,14 @@ class Lane:
         return None
 
     def _start(self) -> None:
-        self._worker.begin()
+        self.worker.begin()
         if self._running is not None:
             self._send()
 
     def _finish_batch(self) -> JobResult | None:
         batch = self._batch
         if batch.is_last or not self.ledger.accept(batch.canaries, batch.canary_outcomes):
-            self._worker.kill_untrusted("canary")
+            self.worker.kill_untrusted("canary")
             return None
         self._batch = AssignedBatch()
         running = self._running
@@ -188,12 +168,12 @@ class Lane:
         return None
 
     def _send(self) -> None:
-        if self._running is None or self._worker.channel is None:
+        if self._running is None or self.worker.channel is None:
             return
         running = self._running
         running.batch_start = len(running.outcomes)
         canaries: Sequence[Canary] = ()
-        if not self._worker.session:
+        if not self.worker.session:
             is_alone = running.is_cautious or running.job.fresh
             canaries = self.ledger.canaries(is_alone=is_alone)
         remaining: Sequence[bytes] = running.job.cases[running.batch_start :]
@@ -201,22 +181,22 @@ class Lane:
             remaining = remaining[:1]
         if canaries and self.ledger.is_usable is None:
             remaining = ()
-        token = self._worker.send(running.job, remaining, [canary.case for canary in canaries])
+        token = self.worker.send(running.job, remaining, [canary.case for canary in canaries])
         self._batch = AssignedBatch(token, len(remaining), canaries)
 
     def _send_last(self) -> None:
         """Make the worker crash, which proves its results; another one replaces it."""
-        if self._worker.channel is None:
+        if self.worker.channel is None:
             self.ledger.invalidate()
             return
-        token = self._worker.send(None, (), [fatal_canary()])
+        token = self.worker.send(None, (), [fatal_canary()])
         self._batch = AssignedBatch(token, is_last=True)
 
     def _take_records(self, *, announced: int | None = None) -> None:
         batch = self._batch
         if not batch.token:
             return
-        records = self._worker.records(batch)
+        records = self.worker.records(batch)
         outcomes = list(map(decode_record, records))
         job_outcomes = outcomes[: max(0, batch.cases - batch.read)]
         batch.read += len(outcomes)
@@ -237,7 +217,7 @@ class Lane:
             self.retire()
         elif running.is_invalidated:
             self.ledger.invalidated.append(running.job)
-        elif self._worker.channel is not None and not running.job.session and self.ledger.is_usable:
+        elif self.worker.channel is not None and not running.job.session and self.ledger.is_usable:
             self.ledger.note(running.job, now)
         return JobResult(running.job, tuple(running.outcomes), now - running.began)
 
@@ -247,15 +227,15 @@ class Lane:
         Raises:
             WorkerStartError: if several consecutive workers exited before they took a case.
         """
-        worker_exit = replace(worker_exit, killed_for=self._worker.killed_for)
-        if not self._worker.is_ready:
+        worker_exit = replace(worker_exit, killed_for=self.worker.killed_for)
+        if not self.worker.is_ready:
             self._count_false_start()
         batch, running = self._batch, self._running
         if batch.is_last:
             self._judge_last(worker_exit)
-        elif running is not None and self._worker.is_ready:
+        elif running is not None and self.worker.is_ready:
             self._attribute(running, worker_exit)
-        self._worker.pid = 0
+        self.worker.pid = 0
         self.retire()
         if running is None:
             return None
@@ -267,12 +247,12 @@ class Lane:
     def _count_false_start(self) -> None:
         self._server.false_starts += 1
         if self._server.false_starts >= _MAX_FALSE_STARTS:
-            log = self._worker.log().strip()
+            log = self.worker.log().strip()
             msg = f"{self._server.spec.name}: its workers exit before they can take a case.\n{log}"
             raise WorkerStartError(msg)
 
     def _judge_last(self, worker_exit: WorkerExit) -> None:
-        number, _ = self._worker.progress
+        number, _ = self.worker.progress
         if number == 1 and is_reported_fault(worker_exit):
             self.ledger.prove()
 
@@ -296,12 +276,12 @@ class Lane:
         running.exits_without_progress += 1
         if running.exits_without_progress >= _MAX_EXITS_WITHOUT_PROGRESS:
             # Building the arguments crashes workers before they announce the case: it is to blame.
-            log = self._worker.log()
+            log = self.worker.log()
             running.outcomes.append(Crashed("worker cannot start the case", (), log))
             running.exits_without_progress = 0
 
     def _is_in_case(self) -> bool:
-        number, _ = self._worker.progress
+        number, _ = self.worker.progress
         return number == self._batch.read + 1 and number <= self._batch.cases
 
     def _charge(self, running: Assignment, worker_exit: WorkerExit) -> None:
@@ -320,7 +300,7 @@ class Lane:
 
     def _exit_outside_cases(self, running: Assignment, worker_exit: WorkerExit) -> None:
         """Handle an exit between two cases or in a canary, which invalidates earlier outcomes."""
-        number, _ = self._worker.progress
+        number, _ = self.worker.progress
         running.invalidate()
         if number and not may_be_external(worker_exit):
             self._discard_batch(running, replace(worker_exit, killed_for="canary"))
@@ -333,8 +313,8 @@ class Lane:
         running.is_cautious = True
 
     def _outcome(self, running: Assignment, worker_exit: WorkerExit) -> Outcome:
-        log = self._worker.log()
-        stack = self._worker.stack()
+        log = self.worker.log()
+        stack = self.worker.stack()
         case = running.job.cases[len(running.outcomes)]
         limit_s = limit_of(running.job, case, self._limits)
         on_device = self._server.spec.device != "cpu"
@@ -346,10 +326,10 @@ class Lane:
         Returns:
             Result of a job whose worker was killed but did not exit; None otherwise.
         """
-        if self._worker.survived_kill(now):
+        if self.worker.survived_kill(now):
             return self.handle_exit(WorkerExit(signal.SIGKILL, 0))
         if not self.is_free:
-            self._worker.examine(now, has_batch=bool(self._batch.token))
+            self.worker.examine(now, has_batch=bool(self._batch.token))
         return None
 
     def abandon(self) -> None:
@@ -361,4 +341,4 @@ class Lane:
     def close(self) -> None:
         """Release the worker and its memory."""
         self.retire()
-        self._worker.close()
+        self.worker.close()

@@ -1,4 +1,4 @@
-"""The worker in a lane: request, input, supervision, termination, and the records it leaves."""
+"""The worker of a lane: request, input, supervision, termination, and the records it leaves."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ Hook: TypeAlias = "Callable[[socket.socket], object]"
 WaitHook: TypeAlias = "Callable[[socket.socket, bool], object]"
 
 
-def ignore(*_: object) -> None:
-    """Do nothing; default hook of a lane."""
-    return
-
-
 class WorkerHandle:
     """Handle of one worker at a time, with the memory for its records, log and stack."""
 
     def __init__(
         self, server: ServerProcess, *, on_open: Hook, on_close: Hook, on_wait: WaitHook
     ) -> None:
-        """Allocate the memory; see `Lane` for the hooks."""
+        """Allocate the memory for one worker at a time.
+
+        Args:
+            server: fork server that starts the workers.
+            on_open: called with each new worker's socket.
+            on_close: called with a socket that is about to be closed.
+            on_wait: called with a socket, and True while data waits to be sent.
+        """
         self._server = server
         self._on_open, self._on_close, self._on_wait = on_open, on_close, on_wait
         self._cell_file = sealed_file("ciguard-cell", cells.SIZE)
@@ -90,6 +92,16 @@ class WorkerHandle:
             descriptors = [worker_end.fileno(), self._cell_file, self._log, self._stack]
             operation = "measure" if session else "fork"
             self.ticket = self._server.request(operation, descriptors, perturb=perturb)
+
+    @property
+    def is_released(self) -> bool:
+        """True if there is no worker, and none was requested."""
+        return self.channel is None and not self.ticket
+
+    def flush(self) -> None:
+        """Send as much as the worker can receive now."""
+        if self.channel is not None:
+            self.channel.flush()
 
     def adopt(self, pid: int) -> None:
         """Record the process id of the worker."""

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.execution.job import Priority
 from ciguard.execution.lane import Lane
+from ciguard.execution.reports import Forked
+from ciguard.execution.spare import SpareWorker
+from ciguard.execution.worker_handle import WorkerHandle
 
 if TYPE_CHECKING:
     from ciguard.execution.job import Job, JobResult
@@ -28,6 +31,8 @@ class WorkerPool:
         self.server = server
         """Fork server of the target."""
         self._selector = selector
+        self.spare = SpareWorker(server, self._new_worker())
+        """Worker that is started ahead for all lanes."""
         self.lanes: list[Lane] = []
         """Lanes for jobs that are not urgent."""
         self.urgent_lane = self._new_lane()
@@ -49,17 +54,52 @@ class WorkerPool:
         self.lanes.append(self._new_lane())
 
     def _new_lane(self) -> Lane:
-        lane = Lane(
+        return Lane(self.server, self._new_worker(), self.spare)
+
+    def _new_worker(self) -> WorkerHandle:
+        worker = WorkerHandle(
             self.server,
             on_open=lambda connection: self._selector.register(
-                connection, selectors.EVENT_READ, (self, lane)
+                connection, selectors.EVENT_READ, (self, worker)
             ),
             on_close=self._selector.unregister,
             on_wait=lambda connection, is_waiting: self._selector.modify(
-                connection, _READ_AND_WRITE if is_waiting else selectors.EVENT_READ, (self, lane)
+                connection, _READ_AND_WRITE if is_waiting else selectors.EVENT_READ, (self, worker)
             ),
         )
-        return lane
+        return worker
+
+    def read(self, worker: WorkerHandle) -> JobResult | None:
+        """Read from a worker of this pool; return the result if a job is complete."""
+        for lane in self.all_lanes:
+            if lane.worker is worker:
+                return lane.read()
+        self.spare.read()
+        return None
+
+    def read_report(self) -> JobResult | None:
+        """Read a report of the server; return the result if it completes a job.
+
+        Raises:
+            WorkerStartError: if the server is gone, or its workers cannot start.
+        """
+        report = self.server.next_report()
+        if isinstance(report, Forked):
+            self._adopt(report)
+            return None
+        for lane in self.all_lanes:
+            if report.pid == lane.worker.pid:
+                return lane.handle_exit(report.exit)
+        if report.pid == self.spare.handle.pid:
+            self.spare.handle_exit()
+        return None
+
+    def _adopt(self, report: Forked) -> None:
+        for worker in (*(lane.worker for lane in self.all_lanes), self.spare.handle):
+            if report.ticket == worker.ticket:
+                worker.adopt(report.pid)
+                return
+        self.server.dismiss(report.pid)  # it was released before this report
 
     def next_assignment(self) -> tuple[Lane, Job] | None:
         """Return a free lane and the next job for it; None if there is none."""
@@ -79,6 +119,7 @@ class WorkerPool:
             Results of the jobs that ended by this.
         """
         self.server.check(now)
+        self.spare.check(now)
         results = [lane.check(now) for lane in self.all_lanes]
         return [result for result in results if result is not None]
 
@@ -87,3 +128,19 @@ class WorkerPool:
         """Number of jobs that are queued or running."""
         busy = sum(not lane.is_free for lane in self.all_lanes)
         return sum(map(len, self.queues.values())) + busy
+
+    def fail(self, reason: str) -> None:
+        """Drop all jobs and workers, as the server is gone or its workers cannot start."""
+        self.failed = reason
+        for queue in self.queues.values():
+            queue.clear()
+        self._selector.unregister(self.server.control)
+        for lane in self.all_lanes:
+            lane.abandon()
+        self.spare.handle.dismiss()
+
+    def close(self) -> None:
+        """Release all workers and their memory."""
+        for lane in self.all_lanes:
+            lane.close()
+        self.spare.close()

@@ -57,6 +57,22 @@ def round_trips(adapter: Any) -> dict[str, Any]:
     return results
 
 
+def started(adapter: Any) -> list[int]:
+    """Return the threads of the process that forks, and of this one after its runtime started."""
+    before = len(os.listdir(f"/proc/{os.getppid()}/task"))  # noqa: PTH208 - as it is meant
+    adapter.start()
+    adapter.start()
+    assert round_trips(adapter)["float32"] is True
+    return [before, len(os.listdir("/proc/self/task"))]  # noqa: PTH208
+
+
+def filled(adapter: Any) -> bool:
+    if adapter.module != "tensorflow":
+        return False
+    registries: Any = importlib.import_module("ciguard.libraries.tensorflow.in_target.registries")
+    return bool(registries.fill(importlib.import_module("tensorflow")))
+
+
 def non_tensors(adapter: Any) -> list[Any]:
     return [adapter.read(value) for value in (None, 1, 1.5, "a", b"a", [], (), {}, object())]
 
@@ -217,6 +233,8 @@ QUESTIONS = {
     "rehearsed": rehearsed,
     "round-trips": round_trips,
     "non-tensors": non_tensors,
+    "started": started,
+    "filled": filled,
     "draws": draws,
     "restored": restored,
     "survives-fork": survives_fork,

@@ -142,6 +142,17 @@ def test_a_process_forked_after_loading_can_compute(ask: Ask, library: str) -> N
     assert ask(library, "survives-fork") == 0
 
 
+def test_loading_starts_no_thread_and_the_runtime_can_be_started(ask: Ask, library: str) -> None:
+    before, after = ask(library, "started")
+
+    assert before == 1
+    assert (after > 1) is (library not in {"torch", "jittor"})
+
+
+def test_registries_are_filled_before_the_fork(ask: Ask, library: str) -> None:
+    assert ask(library, "filled") is (library == "tensorflow")
+
+
 def test_a_rehearsal_passes_and_rejects_without_side_effects(ask: Ask, library: str) -> None:
     outcomes = ["P", "R"] if library == "torch" else []  # the others have no rehearsal
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -209,16 +210,22 @@ def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch
 def test_worker_that_ignores_termination_ends_when_it_is_replaced() -> None:
     with Dispatcher() as running:
         (forking,) = children_of(server_of(running).process_id)
+        deaf: set[int] = set()
         for number in range(4):
-            case = encoded(attack("turn_deaf"))
-            running.add(Job("planted", number, (case,), fresh=True))
-            while not running.wait(5.0):
+            cases = (encoded(attack("turn_deaf")), encoded(call("worker_pid")))
+            running.add(Job("planted", number, cases, fresh=True))
+            while not (results := running.wait(5.0)):
                 pass
+            (_, pid) = results[0].outcomes
+            assert isinstance(pid, Passed)
+            deaf.add(int(json.loads(pid.encoded)[1]))
         deadline = time.monotonic() + 10
-        while children_of(forking) and time.monotonic() < deadline:
+        while deaf & set(children_of(forking)) and time.monotonic() < deadline:
             running.wait(0.1)
 
-        assert children_of(forking) == []
+        assert len(deaf) == 4
+        assert not deaf & set(children_of(forking))
+        assert len(children_of(forking)) <= 1  # the spare worker
 
 
 def test_a_call_that_claims_to_begin_again_and_again_hangs(dispatcher: Dispatcher) -> None:

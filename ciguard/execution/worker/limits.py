@@ -12,11 +12,13 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 def limit_output(output_mib: int) -> None:
     """Limit the size of each file and stream; beyond it the kernel sends SIGXFSZ.
 
-    Core dumps are disabled, too, as they would be written outside the worker's folder.
+    Core dumps are disabled, too, as they would be written outside the worker's folder. With a limit
+    of 0, the kernel would still start a handler for them (`|` in `/proc/sys/kernel/core_pattern`)
+    and wait for it in each crash. Source: Linux fs/coredump.c.
     """
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it by default
     _lower(resource.RLIMIT_FSIZE, output_mib * 1024 * 1024)
-    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_CORE, 1)
 
 
 def limit_memory(memory_mib: int) -> None:

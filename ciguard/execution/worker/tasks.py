@@ -64,7 +64,10 @@ class Tasks:
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         restrict_process(self._settings)
-        self._start_device()
+        if self._on_device:
+            self._start_device()
+        else:
+            self._adapter.start()
         cell = cells.CellWriter(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()

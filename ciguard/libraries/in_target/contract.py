@@ -123,6 +123,16 @@ class Adapter:
         """
         return ()
 
+    def start(self) -> None:
+        """Start the library's runtime on the CPU in this process, so that the first case need not.
+
+        It is called after the fork, in each process that runs cases on the CPU, and must not change
+        any result. By default do nothing.
+
+        Raises:
+            Exception: any exception of the library, if its runtime cannot be started.
+        """
+
     def start_device(self, memory_mib: int) -> None:
         """Start the device in this process and compute on it once, so that no case is slower.
 

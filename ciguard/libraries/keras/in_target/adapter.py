@@ -48,6 +48,10 @@ class KerasAdapter(contract.Adapter):
         """Share the code that the backend compiles, since models repeat operations and shapes."""
         self._backend.keep_compiled_code(folder)
 
+    def start(self) -> None:
+        """Start the runtime of the backend."""
+        self._backend.start()
+
     def start_device(self, memory_mib: int) -> None:
         """Start the device in the backend."""
         self._backend.start_device(memory_mib)

@@ -19,6 +19,7 @@ from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
 from ciguard.libraries.keras.in_target import state as keras_state
+from ciguard.libraries.tensorflow.in_target import registries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +44,8 @@ class TensorflowAdapter(contract.Adapter):
     """Adapter of `tensorflow`, on a CPU or one GPU.
 
     `load` runs no operation: TensorFlow starts its thread pools with the first one, and processes
-    that are forked afterwards hang occasionally. The first `tensor` or `reset` starts the runtime.
+    that are forked afterwards hang occasionally. `start`, or else the first `tensor` or `reset`,
+    starts the runtime.
     """
 
     module = "tensorflow"
@@ -65,6 +67,7 @@ class TensorflowAdapter(contract.Adapter):
         tensorflow.debugging.disable_traceback_filtering()
         self._tensorflow = tensorflow
         _load_keras(tensorflow)
+        registries.fill(tensorflow)
         self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
         contexts: Any = importlib.import_module("tensorflow.python.eager.context")
         self._context = contexts.context()
@@ -115,6 +118,10 @@ class TensorflowAdapter(contract.Adapter):
         )
         accessors.append((lambda: len(stack.stack), lambda depth: _truncate(stack.stack, depth)))
         return accessors
+
+    def start(self) -> None:
+        """Start TensorFlow's runtime and make a first tensor, which takes 20 ms."""
+        self.tensor(np.zeros((), np.float32), "float32")
 
     def _start(self) -> None:
         """Start TensorFlow's runtime in this process."""
