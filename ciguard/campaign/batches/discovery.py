@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Outcome, Passed, Rejected
@@ -31,13 +32,18 @@ def outcome_kind(outcome: Outcome) -> tuple[str, str]:
         case Passed(encoded):
             return "passed", encoded[:_TYPE_LENGTH].decode("latin-1")
         case Rejected(exception, message) | Errored(exception, message):
-            return exception, _VARIABLE_TEXT.sub(" ", message[:_MAX_READ])
+            return exception, _without_variable_text(message)
         case Crashed(cause, stack):
             return cause, stack[0].function if stack else ""
         case Exhausted(resource):
             return "exhausted", resource
         case _:
             return "hung", ""
+
+
+@lru_cache(maxsize=4096)  # libraries repeat messages
+def _without_variable_text(message: str) -> str:
+    return _VARIABLE_TEXT.sub(" ", message[:_MAX_READ])
 
 
 class DiscoveryEstimate:
