@@ -8,7 +8,6 @@ kind of outcome was seen once. This is the Good-Turing estimator, which Böhme i
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -49,25 +48,26 @@ def _without_variable_text(message: str) -> str:
 class DiscoveryEstimate:
     """Observed kinds of outcomes of one API, and the cost of its batches."""
 
-    __slots__ = ("_batches", "_cases", "_cost_s", "_seen")
+    __slots__ = ("_batches", "_cases", "_cost_s", "_once", "_seen")
 
     def __init__(self) -> None:
-        self._seen: Counter[tuple[str, str]] = Counter()
-        self._cases = self._batches = 0
+        self._seen: dict[tuple[str, str], int] = {}
+        self._cases = self._batches = self._once = 0
         self._cost_s = 0.0
 
     def observe(self, outcomes: Iterable[Outcome], cost_s: float) -> None:
         """Add the outcomes of a batch on one target, and the time that it took, in seconds."""
-        kinds = [outcome_kind(outcome) for outcome in outcomes]
-        self._seen.update(kinds)
-        self._cases += len(kinds)
+        seen = self._seen
+        for kind in map(outcome_kind, outcomes):
+            count = seen[kind] = seen.get(kind, 0) + 1
+            self._once += (count == 1) - (count == 2)  # noqa: PLR2004 - seen again
+            self._cases += 1
         self._batches += 1
         self._cost_s += cost_s
 
     @property
     def rate(self) -> float:
         """Expected number of discoveries per second of the next batch."""
-        once = sum(count == 1 for count in self._seen.values())
-        probability = (once + 1) / (self._cases + 1)
+        probability = (self._once + 1) / (self._cases + 1)
         mean_cost_s = self._cost_s / max(1, self._batches)
         return probability / (mean_cost_s + _OVERHEAD_S)

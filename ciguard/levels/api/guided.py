@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.levels.api.call_mix import LEARNING, CallMix
 from ciguard.levels.api.calls import CallGenerator
@@ -61,7 +62,7 @@ class GuidedGenerator:
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
                 feedback.note(generator.arguments(call), generator.names, outcome)
-            else:
+            elif isinstance(outcome, Passed) and not feedback.examples:
                 feedback.observe_violating(generator.arguments(call), outcome)
         return feedback
 

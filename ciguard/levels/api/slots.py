@@ -104,8 +104,11 @@ def slots_of(
         form_mutator: the mutator that changes a tensor's storage form; None if there is none.
     """
     base_slots_by_name = base_slots or {}
-    ordered_parameters = _in_order_of_reference(parameters)
-    return tuple(_slot(p, base_slots_by_name.get(p.name), form_mutator) for p in ordered_parameters)
+    referenced = {p.name: references(p.constraint) for p in parameters}
+    return tuple(
+        _slot(p, base_slots_by_name.get(p.name), form_mutator, referenced[p.name])
+        for p in _in_order_of_reference(parameters, referenced)
+    )
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -116,7 +119,10 @@ def is_drawn(parameter: Parameter) -> bool:
 
 
 def _slot(
-    parameter: Parameter, base_slot: ParameterSlot | None, form_mutator: Mutator | None
+    parameter: Parameter,
+    base_slot: ParameterSlot | None,
+    form_mutator: Mutator | None,
+    referenced: frozenset[str],
 ) -> ParameterSlot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required and not _is_probably_optional(parameter) else 1.0
@@ -133,7 +139,7 @@ def _slot(
         sample=compile_sampler(constraint),
         share=share,
         mutators=base_slot.mutators if base_slot else SlotMutators(constraint, form_mutator),
-        referenced_parameters=references(constraint),
+        referenced_parameters=referenced,
         is_sized=has_symbols(constraint),
     )
 
@@ -152,7 +158,9 @@ def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
     return tuple(m.mutate for m in mutations for _ in range(m.weight))
 
 
-def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
+def _in_order_of_reference(
+    parameters: Sequence[Parameter], referenced: Mapping[str, frozenset[str]]
+) -> list[Parameter]:
     """Return the parameters, each after the parameters to which its constraint refers.
 
     In a cycle of references, the first parameter comes first, and its reference has no effect.
@@ -163,7 +171,7 @@ def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
     def visit(parameter: Parameter, path: frozenset[str]) -> None:
         if parameter.name in ordered_parameters or parameter.name in path:
             return
-        for name in sorted(references(parameter.constraint)):
+        for name in sorted(referenced[parameter.name]):
             if name in by_name:
                 visit(by_name[name], path | {parameter.name})
         ordered_parameters.setdefault(parameter.name, parameter)
