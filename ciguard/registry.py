@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ciguard.errors import RegistrationError, UnknownNameError
@@ -72,12 +73,14 @@ class Registry(Generic[T]):
             raise UnknownNameError(self._kind, name, known=(*self._items, *self._unloaded))
         return self._items[name]
 
-    def items(self) -> dict[str, T]:
-        """Return all items by name, built-in ones first."""
-        for name in tuple(self._unloaded):
-            self.get(name)
-        self._load_entry_points()
-        return {name: self._items[name] for name in self.names()}
+    def items(self) -> Mapping[str, T]:
+        """Return a view of all items by name, built-in ones first."""
+        if self._unloaded or not self._are_entry_points_loaded:
+            for name in tuple(self._unloaded):
+                self.get(name)
+            self._load_entry_points()
+            self._items = {name: self._items[name] for name in self.names()}
+        return MappingProxyType(self._items)
 
     def names(self) -> list[str]:
         """Return the names of the built-in items, then those of other loaded items."""

@@ -87,7 +87,7 @@ class FindingCollector:
             if (
                 len(row) == 1
                 and isinstance(row[0], (Passed, Rejected))
-                and not _can_show_defect(case, subject)
+                and not _can_show_defect(case, row[0], subject)
             ):
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
@@ -275,7 +275,12 @@ class FindingCollector:
         ]
 
 
-def _can_show_defect(case: Case, subject: Subject) -> bool:
-    """Return whether a passed or rejected case can show a defect on a single target."""
-    is_judged_alone = case.has_verdict_alone or not case.is_api_use
-    return is_judged_alone or bool(case.relation) or case.focus in subject.specifications
+def _can_show_defect(case: Case, outcome: Passed | Rejected, subject: Subject) -> bool:
+    """Return whether a passed or rejected case can show a defect on a single target.
+
+    A relation and a documented constraint can be violated only by a call that passed.
+    """
+    if case.has_verdict_alone or not case.is_api_use:
+        return True
+    is_restricted = bool(case.relation) or case.focus in subject.specifications
+    return is_restricted and isinstance(outcome, Passed)

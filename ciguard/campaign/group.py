@@ -63,7 +63,7 @@ class Member:
 
     def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
         """Record the executed APIs, and the number of cases by status."""
-        new = set(apis) - self.exercised
+        new = {api for api in apis if api not in self.exercised}
         self.exercised |= new
         self.unrecorded_apis |= new
         for status, count in counts.items():

@@ -11,11 +11,12 @@ later, with its full timeout, in a bounded share of the workers' time. Its batch
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
+from ciguard.campaign.running_batches import PendingBatch, RunningBatches
 from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
 from ciguard.oracles import judged_level_of
@@ -23,7 +24,7 @@ from ciguard.oracles.relations import encode, is_slow
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.campaign.batches import BatchSource, Feedback, Turn
     from ciguard.campaign.group import Group
@@ -46,28 +47,6 @@ _TIMES_OF_SLOW_RELATIONS = 5
 """Factor of the first timeout for a batch with a relation that compiles or traces its call."""
 _MAX_PARKED_SHARE = 0.1
 """Maximum share of a target's time for parked cases while exploring."""
-
-
-@dataclass(slots=True)
-class _PendingBatch:
-    turn: Turn
-    batch: Batch | None
-    targets: list[str]
-    outcomes: dict[str, list[Outcome | None]] = field(default_factory=dict)
-    """Outcome of each case by target; None if a case was parked or skipped."""
-    parked: dict[str, list[int]] = field(default_factory=dict)
-    """Indices of the cases that are parked or run again, by target."""
-    cost_s: float = 0.0
-    """Time of the workers, in seconds."""
-    is_partial: bool = False
-    """True if parked cases of the batch were given up."""
-
-    def is_complete(self, running: Collection[str]) -> bool:
-        """Return whether all running targets have returned their outcomes."""
-        return not any(
-            name in running and (name not in self.outcomes or name in self.parked)
-            for name in self.targets
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +97,9 @@ class Stream:
         """Number of cases that were judged."""
         self._lanes = lanes
         self._window = _WINDOW_PER_LANE * lanes
-        self._running: dict[int, _PendingBatch] = {}
-        """Batches that are not judged, by number of their turn."""
-        self._yielded: tuple[_PendingBatch, ExecutedBatch] | None = None
+        self._running = RunningBatches()
+        """Batches that are not judged."""
+        self._yielded: tuple[PendingBatch, ExecutedBatch] | None = None
         """Batch that is being judged."""
         self._parked: list[tuple[int, str]] = []
         """Turn and target of the parked cases that wait for their second run."""
@@ -172,7 +151,7 @@ class Stream:
         self.cases += len(executed.cases)
         self._complete(pending, executed)
 
-    def _complete(self, pending: _PendingBatch, executed: ExecutedBatch | None) -> None:
+    def _complete(self, pending: PendingBatch, executed: ExecutedBatch | None) -> None:
         batch, outcomes = pending.batch, executed.outcomes if executed is not None else {}
         self._has_reopened |= pending.is_partial
         if pending.is_partial or (self._has_reopened and self.batches.is_ordered):
@@ -214,7 +193,7 @@ class Stream:
             if turn is None:
                 break
             self._start(turn, dispatcher)
-        if not self._unreturned and not self._retried:
+        if not self._running.unreturned and not self._retried:
             # Nothing else can run, so that the share of parked cases would never grow.
             self._retry_parked(dispatcher, is_idle=True)
 
@@ -222,17 +201,11 @@ class Stream:
     def _has_room(self) -> bool:
         """True if more batches may start; those that are complete or parked occupy no worker."""
         is_behind = self.batches.is_ordered and len(self._running) >= _MAX_AHEAD
-        return self._unreturned + len(self._retried) < self._window and not is_behind
-
-    @property
-    def _unreturned(self) -> int:
-        """Number of batches whose first run has not returned on all targets."""
-        batches = self._running.values()
-        return sum(len(pending.outcomes) < len(pending.targets) for pending in batches)
+        return self._running.unreturned + len(self._retried) < self._window and not is_behind
 
     def _start(self, turn: Turn, dispatcher: Dispatcher) -> None:
         if turn.api and not self._targets_of(turn.api):
-            self._running[turn.number] = _PendingBatch(turn, None, [])
+            self._running.add(PendingBatch(turn, None, []))
             return
         batch = self.batches.batch(turn)
         if batch is not None and self.relating is not None:
@@ -240,25 +213,30 @@ class Stream:
         if batch is not None:
             batch = self._for_mode(batch)
         targets = self._targets_of(batch.api) if batch is not None and batch.cases else []
-        self._running[turn.number] = _PendingBatch(turn, batch, targets)
+        self._running.add(PendingBatch(turn, batch, targets))
         if batch is None or not targets:
             return
         encoded = tuple(map(encode, batch.cases))
         for target in targets:
-            job = Job(
-                target,
-                (self.KEY, self.name, turn.number),
-                encoded,
-                max_hangs=1,
-                limit_s=self.limit_s,
-                tested=batch.cases,
+            first_limit_s = self._first_limit_s(target, batch)
+            dispatcher.add(
+                Job(
+                    target,
+                    (self.KEY, self.name, turn.number),
+                    encoded,
+                    max_hangs=_MAX_PARKED_AT_ONCE if first_limit_s else 1,
+                    limit_s=self.limit_s,
+                    first_limit_s=first_limit_s,
+                    tested=batch.cases,
+                )
             )
-            if self._is_parkable(target):
-                first_limit_s = self._pace(target).first_limit_s(batch.api)
-                if any(map(is_slow, batch.cases)):
-                    first_limit_s *= _TIMES_OF_SLOW_RELATIONS
-                job = replace(job, first_limit_s=first_limit_s, max_hangs=_MAX_PARKED_AT_ONCE)
-            dispatcher.add(job)
+
+    def _first_limit_s(self, target: str, batch: Batch) -> float:
+        """Return the timeout after which a case of a batch is parked, in seconds; 0 for none."""
+        if not self._is_parkable(target):
+            return 0.0
+        factor = _TIMES_OF_SLOW_RELATIONS if any(map(is_slow, batch.cases)) else 1
+        return factor * self._pace(target).first_limit_s(batch.api)
 
     def _targets_of(self, api: str) -> list[str]:
         group, modes = self.group, {EAGER, self.mode}
@@ -289,6 +267,11 @@ class Stream:
             is_idle: whether no other case can run. Otherwise parked cases only get their share of
                 the time, unless the order is fixed.
         """
+        targets = {target for _, target in self._parked}
+        if not self.batches.is_ordered and not any(
+            self._may_retry(target, is_idle=is_idle) for target in targets
+        ):
+            return
         for number, target in sorted(self._parked, key=self._may_hang):
             pending = self._running.get(number)
             if pending is None or target not in pending.parked or pending.batch is None:
@@ -335,10 +318,11 @@ class Stream:
         self._is_closing = True
         self._parked.clear()
         self._retried.clear()
-        for pending in self._running.values():
+        for pending in self._running:
             pending.is_partial |= bool(pending.parked)
             self.dropped_cases += sum(map(len, pending.parked.values()))
             pending.parked.clear()
+            self._running.note_change(pending)
 
     # --- results --------------------------------------------------------------------------------
 
@@ -353,7 +337,7 @@ class Stream:
             self._add(pending, result, is_retry=is_retry)
         return self.completed()
 
-    def _add(self, pending: _PendingBatch, result: JobResult, *, is_retry: bool) -> None:
+    def _add(self, pending: PendingBatch, result: JobResult, *, is_retry: bool) -> None:
         target = result.job.target
         pending.cost_s += result.elapsed_s
         self._busy_s[target] = self._busy_s.get(target, 0.0) + result.elapsed_s
@@ -371,8 +355,9 @@ class Stream:
             pending.outcomes[target] = outcomes
             if result.job.first_limit_s and has_hung:
                 self._park(pending, result.job, outcomes)
+        self._running.note_change(pending)
 
-    def _add_retried(self, pending: _PendingBatch, result: JobResult) -> None:
+    def _add_retried(self, pending: PendingBatch, result: JobResult) -> None:
         """Add the outcomes of parked cases that ran again."""
         target = result.job.target
         row = pending.outcomes[target]
@@ -382,7 +367,7 @@ class Stream:
                 # As without parking, the rest of the batch does not count after a hang.
                 row[index + 1 :] = [None] * (len(row) - index - 1)
 
-    def _park(self, pending: _PendingBatch, job: Job, outcomes: list[Outcome | None]) -> None:
+    def _park(self, pending: PendingBatch, job: Job, outcomes: list[Outcome | None]) -> None:
         """Park the cases that exceeded the first timeout, and those after them that did not run."""
         slow = [i for i, o in enumerate(outcomes) if o is None or isinstance(o, Hung)]
         for index in slow:
@@ -399,18 +384,15 @@ class Stream:
 
         `mark_judged` must follow each of them.
         """
-        running = {member.name for member in self.group.running}
-        complete = [p for p in self._running.values() if p.is_complete(running)]
+        complete = self._running.complete({member.name for member in self.group.running})
         if self.batches.is_ordered and complete:
-            unfinished = [n for n, p in self._running.items() if not p.is_complete(running)]
-            first_open = min([*unfinished, *self.batches.waiting], default=None)
-            complete = sorted(
-                (p for p in complete if first_open is None or p.turn.number < first_open),
-                key=lambda pending: pending.turn.number,
-            )
+            first_open = min(self.batches.waiting, default=math.inf)
+            if (incomplete := self._running.first_incomplete) is not None:
+                first_open = min(first_open, incomplete)
+            complete = [pending for pending in complete if pending.turn.number < first_open]
         for pending in complete:
             number = pending.turn.number
-            del self._running[number]
+            self._running.remove(pending)
             self._retried = {entry for entry in self._retried if entry[0] != number}
             executed = _executed(pending)
             if executed is None:
@@ -421,21 +403,14 @@ class Stream:
             self.mark_judged()
 
 
-def _executed(pending: _PendingBatch) -> ExecutedBatch | None:
+def _executed(pending: PendingBatch) -> ExecutedBatch | None:
     """Return the cases with an outcome on every target; None if there are none."""
-    rows = {name: pending.outcomes[name] for name in pending.targets if name in pending.outcomes}
-    if pending.batch is None or not rows:
-        return None
-    known = [
-        index
-        for index, outcomes in enumerate(zip(*rows.values(), strict=True))
-        if None not in outcomes
-    ]
-    if not known:
+    known = pending.known_indices
+    if pending.batch is None or not known:
         return None
     outcomes = {
         name: tuple(outcome for index in known if (outcome := row[index]) is not None)
-        for name, row in rows.items()
+        for name, row in pending.outcomes_in_order.items()
     }
     cases = tuple(pending.batch.cases[index] for index in known)
     return ExecutedBatch(pending.batch.api, cases, outcomes)

@@ -194,10 +194,10 @@ def _fill_to_json(fill: Fill) -> Json:
     `["s", seed]` for special values, and `["x", elements]` for explicit elements.
     """
     match fill:
+        case Uniform(seed, low, high):  # first, as it is the most frequent
+            return ["u", seed, low, high]
         case Constant(value):
             return ["k", _number_to_json(value)]
-        case Uniform(seed, low, high):
-            return ["u", seed, low, high]
         case Special(seed):
             return ["s", seed]
         case Explicit(data):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ciguard.domain.records import ApiRecord
-    from ciguard.knowledge.clues import ClueSource
+    from ciguard.knowledge.clues import Clue, ClueSource
     from ciguard.values import Constraint
 
 
@@ -59,3 +61,6 @@ class Api:
     """Parameters in the order of the signature."""
     inputs: tuple[Parameter, ...] = ()
     """Parameters for calling the constructed layer; empty unless the API is a layer class."""
+    clues: Mapping[str, tuple[Clue, ...]] = field(default_factory=dict, repr=False, compare=False)
+    """Clues of the library's own sources, by parameter; empty if the constraints were read from a
+    file."""

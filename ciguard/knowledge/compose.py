@@ -65,7 +65,8 @@ def constraint_of(clue: Clue, *, unsupported: Collection[str] = ()) -> Constrain
 
 def _with_finite_limits(clue: Clue) -> Clue:
     """Return the clue without limits that exclude no value, such as infinity and NaN."""
-    return replace(clue, low=_finite_limit(clue.low), high=_finite_limit(clue.high))
+    low, high = _finite_limit(clue.low), _finite_limit(clue.high)
+    return clue if (low, high) == (clue.low, clue.high) else replace(clue, low=low, high=high)
 
 
 def _finite_limit(value: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _DTYPE = re.compile(
     r"(?:<dtype: '|torch\.|tf\.|jt\.|numpy\.|np\.)(b?float\d+|u?int\d+|bool|complex\d+)\b"
 )
+_MAX_CACHED_TEXTS = 4096
 _RANGE_ABOVE_DEFAULT = 3
 """Distance of the upper limit from an ordinary default."""
 _MAX_ORDINARY_DEFAULT = 16
@@ -25,15 +27,18 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Return the clue that the `repr` of a parameter's default value contains; empty if none."""
     del record
     text = parameter.default
-    if not isinstance(text, str):
-        return []
-    if _DTYPE.match(text):
-        return [Clue(source=ClueSource.DEFAULT, evidence=text, structures=(Structure.DTYPE,))]
-    try:
-        clue = _clue(literal(text), text)
-    except ValueError:
-        return []
+    clue = _clue_of(text) if isinstance(text, str) else None
     return [clue] if clue else []
+
+
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
+def _clue_of(text: str) -> Clue | None:
+    if _DTYPE.match(text):
+        return Clue(source=ClueSource.DEFAULT, evidence=text, structures=(Structure.DTYPE,))
+    try:
+        return _clue(literal(text), text)
+    except ValueError:
+        return None
 
 
 def _clue(value: object, text: str) -> Clue | None:

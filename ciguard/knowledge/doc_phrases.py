@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.domain.values import LiteralValue
@@ -29,6 +30,7 @@ _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 _NOT_STRINGS = {"True", "False", "None"}
 _MAX_RANK = 6
+_MAX_CACHED_TEXTS = 4096
 
 
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
@@ -92,7 +94,12 @@ _RULES: tuple[_Rule, ...] = (
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Return the clues in a parameter's description, each with the phrase that states it."""
     del record
-    text = without_markup(parameter.doc) if ":math:" in parameter.doc else parameter.doc
+    return [*_clues(parameter.doc)]
+
+
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
+def _clues(doc: str) -> tuple[Clue, ...]:
+    text = without_markup(doc) if ":math:" in doc else doc
     clues: list[Clue] = []
     structures = leading_type(text)
     if structures:
@@ -104,4 +111,4 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
         if match and fields:
             phrase, rule = match.group()[:120], pattern.pattern
             clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=phrase, rule=rule, **fields))
-    return clues
+    return tuple(clues)

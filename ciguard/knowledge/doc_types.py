@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes as element_types
@@ -35,6 +36,9 @@ _WORDS = (
     (r"callables?|functions?|generator", Structure.OPAQUE),
 )  # fmt: skip
 _PATTERNS = tuple((re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE), s) for words, s in _WORDS)
+_PART_END = re.compile(r"[.;:]\s|\n")
+_RANK = re.compile(r"^\d-?D\s+")
+_MAX_CACHED_TEXTS = 4096
 _BARE_LIST = re.compile(r"\b(?:tuple|list|sequence)\b", re.IGNORECASE)
 _ARTICLE = re.compile(
     r"^\s*(?:optional[.:]?\s*)?(?:an?|one or more|the)?\s*(?:optional\s+)?", re.IGNORECASE
@@ -73,6 +77,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     ]
 
 
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
 def structures_in(text: str) -> tuple[Structure, ...]:
     """Return the structures that a type in prose names, in the order of the text."""
     positions: list[tuple[int, Structure]] = []
@@ -92,9 +97,9 @@ def leading_type(text: str) -> tuple[Structure, ...]:
 
     For example, "A 4-D `Tensor` of …" starts with the name of a tensor.
     """
-    first = re.split(r"[.;:]\s|\n", text, maxsplit=1)[0]
+    first = _PART_END.split(text, maxsplit=1)[0]
     words = _ARTICLE.sub("", first, count=1).replace("`", "")
-    words = re.sub(r"^\d-?D\s+", "", words)
+    words = _RANK.sub("", words)
     for pattern, structure in _PATTERNS:
         if pattern.match(words):
             return (structure,)

@@ -25,7 +25,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return [
         Clue(source=ClueSource.FAMILY, evidence=name, rule=pattern, **fields)
         for pattern, fields in _rules_for_api(_METHOD.sub("torch.", record.api).rstrip("_"))
-        if re.fullmatch(pattern, name)
+        if _compiled(pattern).fullmatch(name)
     ]
 
 
@@ -37,6 +37,10 @@ def _rules_for_api(api: str) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple(
         (parameter, fields)
         for api_pattern, parameters in RULES
-        if re.search(api_pattern, api)
+        if _compiled(api_pattern).search(api)
         for parameter, fields in parameters.items()
     )
+
+
+_compiled = cache(re.compile)
+"""Function that compiles a pattern once; the cache of `re` is too small for all rules."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.api import ConstraintEvidence
 from ciguard.knowledge.clues import Clue, ClueSource, Structure
@@ -33,40 +34,34 @@ _NUMERIC = {
     Structure.FLOAT, Structure.FLOATS,
 }  # fmt: skip
 _DEFAULTS = {field.name: field.default for field in fields(Clue)}
+_source_of = attrgetter("source")
 
 
 def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
     """Return one clue that merges all clues about a parameter, and the evidence for each aspect."""
-    ranked_clues = sorted(clues, key=lambda clue: clue.source)
-    merged = Clue(source=ClueSource.NAME, evidence="")
+    ranked_clues = sorted(clues, key=_source_of)
+    merged: dict[str, Any] = {}
     evidence: list[ConstraintEvidence] = []
     for aspect, names in ASPECTS:
-        strongest_clue = next(
-            (clue for clue in ranked_clues if _states_aspect(clue, names, merged)), None
-        )
+        if aspect == "range" and not _may_have_range(merged.get("structures", ())):
+            continue
+        strongest_clue = next((clue for clue in ranked_clues if _states_any(clue, names)), None)
         if strongest_clue is None:
             continue
-        values = {name: getattr(strongest_clue, name) for name in names}
-        merged = replace(merged, **values)
+        merged |= {name: getattr(strongest_clue, name) for name in names}
         evidence.append(
             ConstraintEvidence(
                 strongest_clue.source, aspect, strongest_clue.evidence, strongest_clue.rule
             )
         )
         if aspect == "dtypes":
-            merged = _with_both_dtype_fields(merged, ranked_clues)
+            # Both fields can apply at once, so each is that of the strongest clue that states it.
+            for name in names:
+                stated = [value for clue in ranked_clues if (value := getattr(clue, name))]
+                merged[name] = merged[name] or next(iter(stated), _DEFAULTS[name])
         elif aspect == "allowed":
-            merged = replace(merged, allowed=_with_preferred_repeated(merged.allowed, ranked_clues))
-    return merged, tuple(evidence)
-
-
-def _with_both_dtype_fields(merged: Clue, ranked_clues: list[Clue]) -> Clue:
-    """Return `merged` with `dtypes` and `dtype_of` of any source, since both can apply at once."""
-    dtypes = merged.dtypes or next((clue.dtypes for clue in ranked_clues if clue.dtypes), ())
-    dtype_of = merged.dtype_of or next(
-        (clue.dtype_of for clue in ranked_clues if clue.dtype_of), ""
-    )
-    return replace(merged, dtypes=dtypes, dtype_of=dtype_of)
+            merged["allowed"] = _with_preferred_repeated(merged["allowed"], ranked_clues)
+    return Clue(source=ClueSource.NAME, evidence="", **merged), tuple(evidence)
 
 
 def _with_preferred_repeated(
@@ -86,10 +81,10 @@ def _with_preferred_repeated(
     )
 
 
-def _states_aspect(clue: Clue, names: tuple[str, ...], merged: Clue) -> bool:
-    if not any(getattr(clue, name) != _DEFAULTS[name] for name in names):
-        return False
-    if names == ("low", "high"):
-        # A range applies to numbers only, whatever source states it.
-        return not merged.structures or bool(_NUMERIC & set(merged.structures))
-    return True
+def _states_any(clue: Clue, names: tuple[str, ...]) -> bool:
+    return any(getattr(clue, name) != _DEFAULTS[name] for name in names)
+
+
+def _may_have_range(structures: tuple[Structure, ...]) -> bool:
+    """Return whether a range applies: to numbers only, whatever source states it."""
+    return not structures or not _NUMERIC.isdisjoint(structures)

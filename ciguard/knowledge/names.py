@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.clues import LEAD, Clue, ClueSource, Structure
@@ -95,14 +96,20 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 _MAX_RULE_LENGTH = 40
 """Maximum number of characters of a pattern that is shown: a pattern may list dozens of names."""
+_MAX_CACHED_NAMES = 4096
 _COMPILED_RULES = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Return the clue of the first rule that matches the parameter's name."""
     del record
+    return [*_clues(parameter.name)]
+
+
+@lru_cache(maxsize=_MAX_CACHED_NAMES)
+def _clues(name: str) -> tuple[Clue, ...]:
     for pattern, fields in _COMPILED_RULES:
-        if pattern.fullmatch(parameter.name.lower()):
-            name, rule = parameter.name, pattern.pattern[:_MAX_RULE_LENGTH]
-            return [Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields)]
-    return []
+        if pattern.fullmatch(name.lower()):
+            rule = pattern.pattern[:_MAX_RULE_LENGTH]
+            return (Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields),)
+    return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
@@ -46,6 +47,7 @@ _STRUCTURES_BY_NAME = {
 _LISTS = {"list", "List", "tuple", "Tuple", "Sequence", "Iterable", "Collection"}
 _UNIONS = {"Union", "Optional"}
 _SIZE = re.compile(r"_(?:size|ratio|maybe)_(?:any_|opt_)?(\d|any)(?:_t|_opt_t)")
+_MAX_CACHED_HINTS = 4096
 _BROADCAST = re.compile(r"BroadcastingList(\d)")
 
 
@@ -57,24 +59,28 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def read_hint(text: str, source: ClueSource) -> list[Clue]:
     """Return the clue in a type hint from any source."""
+    return [*_clues(text, source)]
+
+
+@lru_cache(maxsize=_MAX_CACHED_HINTS)
+def _clues(text: str, source: ClueSource) -> tuple[Clue, ...]:
     tree = expression(text)
     if tree is None:
-        return []
+        return ()
     hint = _HintVisitor()
     hint.visit(tree)
     structures = tuple(dict.fromkeys(hint.structures))
     if not structures and not hint.allowed and not hint.nullable:
-        return []
-    return [
-        Clue(
-            source=source,
-            evidence=text,
-            structures=structures,
-            allowed=tuple(hint.allowed),
-            nullable=hint.nullable or None,
-            length=hint.length,
-        )
-    ]
+        return ()
+    clue = Clue(
+        source=source,
+        evidence=text,
+        structures=structures,
+        allowed=tuple(hint.allowed),
+        nullable=hint.nullable or None,
+        length=hint.length,
+    )
+    return (clue,)
 
 
 class _HintVisitor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
@@ -68,6 +69,7 @@ class TypeText:
     """Length of a list, if the type fixes it."""
 
 
+@lru_cache(maxsize=4096)
 def parse_type(text: str) -> TypeText | None:
     """Return the parsed schema type; None if it is not a known type."""
     bare_text = _ALIASING.sub("", text).strip()

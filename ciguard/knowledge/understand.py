@@ -44,17 +44,24 @@ _REFERENCES = ("dtype_of", "shape_of", "broadcast_with", "axis_of", "index_of", 
 _SHAPED = {Structure.TENSOR, Structure.TENSORS}
 
 
-def understand(record: ApiRecord, learned_clues: Mapping[str, Sequence[Clue]] | None = None) -> Api:
-    """Return the API with a constraint on each parameter, and the evidence for it.
+def understand(record: ApiRecord) -> Api:
+    """Return the API with a constraint on each parameter, and the evidence for it."""
+    return _composed(record, _own_clues(record), {})
 
-    Args:
-        record: the API as described by its library.
-        learned_clues: clues from the outcomes of earlier calls, by the parameter's name.
-    """
-    learned_clues = learned_clues or {}
+
+def with_learned_clues(api: Api, learned: Mapping[str, Sequence[Clue]]) -> Api:
+    """Return the API with further clues, from the outcomes of earlier calls, by parameter."""
+    return _composed(api.record, api.clues or _own_clues(api.record), learned)
+
+
+def _composed(
+    record: ApiRecord,
+    own_clues: Mapping[str, tuple[Clue, ...]],
+    learned: Mapping[str, Sequence[Clue]],
+) -> Api:
     merged = {
-        p.name: merge([*_clues(record, p), *learned_clues.get(p.name, ())])
-        for p in record.parameters
+        name: merge([*clues, *learned[name]] if name in learned else clues)
+        for name, clues in own_clues.items()
     }
     clues = {name: clue for name, (clue, _) in merged.items()}
     lead = _leading_tensor(record, clues)
@@ -67,11 +74,15 @@ def understand(record: ApiRecord, learned_clues: Mapping[str, Sequence[Clue]] | 
         )
         for parameter in record.parameters
     )
-    return Api(record=record, parameters=parameters, inputs=layers.inputs(record))
+    return Api(record=record, parameters=parameters, inputs=layers.inputs(record), clues=own_clues)
 
 
-def _clues(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    return [clue for reader in READERS for clue in reader(record, parameter)]
+def _own_clues(record: ApiRecord) -> dict[str, tuple[Clue, ...]]:
+    """Return the clues of the library's own sources, by parameter."""
+    return {
+        parameter.name: tuple([clue for reader in READERS for clue in reader(record, parameter)])
+        for parameter in record.parameters
+    }
 
 
 def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
@@ -96,16 +107,23 @@ def _resolved_clue(name: str, clues: dict[str, Clue], lead: str) -> Clue:
         target = lead if target == LEAD else target
         # Drop references to the parameter itself and to parameters of other overloads.
         resolved_fields[field] = "" if target == name or target not in clues else target
-    clue = replace(clue, **resolved_fields)
+    clue = _changed(clue, resolved_fields)
     if not lead or name == lead or clues[lead].structures == (Structure.TENSORS,):
         return clue
     has_known_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
     is_tensor = bool(_SHAPED & set(clue.structures)) or not clue.structures
+    relations = {}
     if is_tensor and not has_known_shape:
-        clue = replace(clue, broadcast_with=lead)
+        relations["broadcast_with"] = lead
     if is_tensor and not clue.dtypes and not clue.dtype_of:
-        clue = replace(clue, dtype_of=lead)
-    return clue
+        relations["dtype_of"] = lead
+    return _changed(clue, relations)
+
+
+def _changed(clue: Clue, changes: Mapping[str, Any]) -> Clue:
+    """Return the clue with other values of some fields; the same clue if no value differs."""
+    is_same = all(getattr(clue, name) == value for name, value in changes.items())
+    return clue if is_same else replace(clue, **changes)
 
 
 def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...] | None:

@@ -182,10 +182,12 @@ def _fill_sampler(constraint: Tensor) -> _DrawFill:
     """Return a sampler of fills that satisfy the constraint of the elements."""
     if constraint.axis_of:
         return _axis_sampler(constraint.axis_of)
-    by_dtype = {dtype: fill_table(constraint, dtype) for dtype in constraint.dtypes}
+    by_dtype: dict[str, tuple[Fill, ...]] = {}  # the tables of the dtypes that were drawn
 
     def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001 - samplers of fills have these parameters
-        table = by_dtype[dtype]
+        table = by_dtype.get(dtype)
+        if table is None:
+            table = by_dtype[dtype] = fill_table(constraint, dtype)
         return table[int(rng.random() * len(table))]
 
     sampler = _index_sampler(constraint.index_of, draw) if constraint.index_of else draw

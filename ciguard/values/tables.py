@@ -7,7 +7,7 @@ computed from fixed seeds, so that a case depends only on its own seed.
 from __future__ import annotations
 
 import random
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ def weighted_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names for _ in range(_DTYPE_WEIGHTS.get(name, 1)))
 
 
-@cache
+@lru_cache(maxsize=None, typed=True)  # 0 and 0.0 are equal, but give other tables
 def fills(dtype: str, low: float | None, high: float | None) -> tuple[Fill, ...]:
     """Return a table of fills for a dtype, with elements in [low, high] if given."""
     rng = random.Random(f"fills {dtype} {low} {high}")  # noqa: S311 - a table, not a secret

@@ -22,7 +22,15 @@ def test_built_in_names_keep_their_order() -> None:
     things.register("third", print)
 
     assert things.names() == ["second", "first", "third"]
-    assert set(things.items()) == {"first", "second", "third"}
+    assert [*things.items()] == ["second", "first", "third"]
+
+
+def test_items_include_later_registrations() -> None:
+    things = registry(dumps="json:dumps")
+    items = things.items()
+    things.register("later", print)
+
+    assert [*items] == ["dumps", "later"]
 
 
 def test_register_with_the_name_of_an_unloaded_built_in_item_raises() -> None:

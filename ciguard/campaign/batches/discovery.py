@@ -8,7 +8,7 @@ kind of outcome was seen once. This is the Good-Turing estimator, which Böhme i
 from __future__ import annotations
 
 import re
-from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Outcome, Passed, Rejected
@@ -36,7 +36,7 @@ def outcome_kind(outcome: Outcome) -> tuple[str, str]:
         case Passed(encoded):
             return "passed", encoded[:_TYPE_LENGTH].decode("latin-1")
         case Rejected(exception, message) | Errored(exception, message):
-            return exception, _VARIABLE_TEXT.sub(" ", message[:_MAX_READ])
+            return exception, _without_variable_text(message)
         case Crashed(cause, stack):
             return cause, stack[0].function if stack else ""
         case Exhausted(resource):
@@ -45,36 +45,39 @@ def outcome_kind(outcome: Outcome) -> tuple[str, str]:
             return "hung", ""
 
 
+@lru_cache(maxsize=4096)  # libraries repeat messages
+def _without_variable_text(message: str) -> str:
+    return _VARIABLE_TEXT.sub(" ", message[:_MAX_READ])
+
+
 class DiscoveryEstimate:
     """Observed kinds of outcomes of one API, and the cost of its batches."""
 
-    __slots__ = ("_batches", "_cases", "_cost_s", "_rejections", "_seen")
+    __slots__ = ("_batches", "_cases", "_cost_s", "_once", "_seen")
 
     def __init__(self) -> None:
-        self._seen: Counter[tuple[str, str]] = Counter()
-        self._rejections: set[tuple[str, str]] = set()
+        self._seen: dict[tuple[str, str], int] = {}
         self._cases = self._batches = 0
+        self._once = 0.0
+        """Value of the kinds that were seen once."""
         self._cost_s = 0.0
 
     def observe(self, outcomes: Iterable[Outcome], cost_s: float) -> None:
         """Add the outcomes of a batch on one target, and the time that it took, in seconds."""
+        seen = self._seen
         for outcome in outcomes:
             kind = outcome_kind(outcome)
-            self._seen[kind] += 1
+            count = seen[kind] = seen.get(kind, 0) + 1
+            if count <= 2:  # noqa: PLR2004 - seen again
+                weight = _WEIGHT_OF_REJECTION if isinstance(outcome, Rejected) else 1.0
+                self._once += weight if count == 1 else -weight
             self._cases += 1
-            if isinstance(outcome, Rejected):
-                self._rejections.add(kind)
         self._batches += 1
         self._cost_s += cost_s
 
     @property
     def rate(self) -> float:
         """Expected number of discoveries per second of the next batch."""
-        once = sum(
-            _WEIGHT_OF_REJECTION if kind in self._rejections else 1.0
-            for kind, count in self._seen.items()
-            if count == 1
-        )
-        probability = (once + 1) / (self._cases + 1)
+        probability = (self._once + 1) / (self._cases + 1)
         mean_cost_s = self._cost_s / max(1, self._batches)
         return probability / (mean_cost_s + _OVERHEAD_S)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ciguard.domain.events import BatchFinished
-from ciguard.domain.outcomes import has_failed_build
+from ciguard.domain.outcomes import Rejected, has_failed_build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 def counted(executed: ExecutedBatch, group: Group, *, elapsed_s: float) -> Iterator[BatchFinished]:
     """Count a batch in the members of its group, and yield its events."""
-    apis = {api for case in executed.cases for api in case.apis if group.record(api) is not None}
+    called = {api for case in executed.cases for api in case.apis}
+    apis = {api for api in called if group.record(api) is not None}
     for name, outcomes in executed.outcomes.items():
         kinds = Counter(map(type, outcomes))
         counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
-        group.members[name].count(apis, counts)
-        group.members[name].cases_run += len(outcomes)
-        group.members[name].unbuilt += sum(map(has_failed_build, outcomes))
+        member = group.members[name]
+        member.count(apis, counts)
+        member.cases_run += len(outcomes)
+        member.unbuilt += sum(map(has_failed_build, outcomes)) if Rejected in kinds else 0
         yield BatchFinished(target=name, api=executed.api, counts=counts, elapsed_s=elapsed_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import (
@@ -14,7 +15,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refinement.requirements import Fields, named_dtype
+from ciguard.knowledge.refinement.requirements import MAX_CACHED_TEXTS, Fields, named_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ _SAME = re.compile(
     re.IGNORECASE,
 )
 _CONVERT = re.compile(r"Cannot convert (\S+) to EagerTensor of dtype (\w+)")
+_PATTERNS = (_NOT_ALLOWED, _NTH_INPUT, _CONVERT, _CONVERSION, _SCALAR_TYPE, _SAME)
 _NOT_IMPLEMENTED = re.compile(r"not implemented for '(\w+)'")
 
 
@@ -52,6 +54,8 @@ def demanded_dtypes(
         values: the arguments of the call, by parameter.
         names: the names of all parameters.
     """
+    if not _is_about_dtypes(message, text):
+        return {}
     operator_dtypes = _dtypes_in_operator_definition(message, names)
     if operator_dtypes:
         return operator_dtypes
@@ -63,6 +67,13 @@ def demanded_dtypes(
     if match:
         return _expected_dtype_of_nth(values, int(match.group(1)), (match.group(3), match.group(2)))
     return _demanded_conversion(text, values) or _demanded_same_dtype(text, values)
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _is_about_dtypes(message: str, text: str) -> bool:
+    """Return whether any pattern of this module matches, which most messages do not."""
+    is_definition = _SIGNATURE.search(message) is not None
+    return is_definition or any(pattern.search(text) for pattern in _PATTERNS)
 
 
 def dtype_of(value: Value) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge.clues import Structure
+from ciguard.knowledge.refinement.requirements import MAX_CACHED_TEXTS
 from ciguard.knowledge.refinement.traits import kind_of
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def demanded_structures(text: str, values: Mapping[str, Value]) -> dict[str, Fie
         text: the message, without text that the library adds to every message.
         values: the arguments of the call, by parameter.
     """
-    if _NEEDS_SCALAR.search(text):
+    if _needs_scalar(text):
         # A tensor was passed for an expected scalar; mostly it is the last of several tensors.
         tensors = [name for name, value in values.items() if kind_of(value) == "tensor"]
         return {tensors[-1]: _SCALAR} if len(tensors) > 1 else {}
@@ -68,6 +70,12 @@ def demanded_structures(text: str, values: Mapping[str, Value]) -> dict[str, Fie
 _SCALAR: Fields = {"structures": (Structure.INT, Structure.FLOAT, Structure.BOOL)}
 
 
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _needs_scalar(text: str) -> bool:
+    return _NEEDS_SCALAR.search(text) is not None
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def _expected_structures(text: str) -> tuple[tuple[Structure, ...], str]:
     """Return the structures that a message expects, and the name of the argument's actual type."""
     match = _LACKS_ATTRIBUTE.search(text)

@@ -18,7 +18,12 @@ from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.refinement.dtypes import demanded_dtypes
 from ciguard.knowledge.refinement.interpreter import demanded_structures
 from ciguard.knowledge.refinement.objects import demanded_object
-from ciguard.knowledge.refinement.requirements import Fields, named_dtype, requirement
+from ciguard.knowledge.refinement.requirements import (
+    MAX_CACHED_TEXTS,
+    Fields,
+    named_dtype,
+    requirement,
+)
 from ciguard.knowledge.refinement.traits import kind_of
 
 if TYPE_CHECKING:
@@ -93,13 +98,16 @@ _SAME_SIZE = re.compile(
 _SHAPES = re.compile(r"[\[(]((?:\d+, ?)*\d*,?)[\])]")
 _LIST_OF_INPUTS = re.compile(r"(?:must|should) be called on a list|expects? a list of .*inputs")
 _PREFIXES = re.compile(r"^\w+:")
+_BLANKS = re.compile(r"[ \t]+")
+_WORD = re.compile(r"\w+")
+_QUOTED_OR_JOINED = re.compile(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+")
 
 
-@lru_cache(maxsize=2048)  # libraries repeat messages, and each message is parsed more than once
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def unwrap(text: str) -> str:
     """Return a message without text that the library adds to every message."""
     unwrapped = _WRAPPING.sub(" ", text)[:_MAX_MESSAGE_LENGTH].strip()
-    return re.sub(r"[ \t]+", " ", unwrapped)
+    return _BLANKS.sub(" ", unwrapped)
 
 
 def advice_in(
@@ -113,32 +121,25 @@ def advice_in(
         names: the names of all parameters, in the order of their declaration.
     """
     text = unwrap(message)
-    presence_advice = [
-        *_missing_advice(text, names),
-        *_unexpected_advice(text, names),
-        *_overload_advice(text, names),
-    ]
+    presence_advice = _presence_advice(text, tuple(names))
     if presence_advice:
-        return tuple(presence_advice)
+        return presence_advice
     expected = demanded_object(message)
     if expected:
         return _object_advice(text, expected, values, names)
     structures = demanded_structures(text, values)
     if structures:
         return tuple(Advice(name, fields) for name, fields in structures.items())
-    if _LIST_OF_INPUTS.search(text):
+    if _demands_list_of_inputs(text):
         inputs = [name for name in names if name.startswith("input:")]
         return tuple(Advice(name, {"structures": (Structure.TENSORS,)}) for name in inputs[:1])
     dtypes = demanded_dtypes(message, text, values, names)
     if dtypes:
         return tuple(Advice(name, fields) for name, fields in dtypes.items())
     requirements = [
-        advice
-        for sentence in _SENTENCES.split(text)
-        if _DEMANDS.search(sentence)
-        for advice in _sentence_advice(sentence, values, names)
+        advice for demand in _demands_in(text) for advice in _sentence_advice(demand, values, names)
     ]
-    if not requirements and _SAME_SIZE.search(text):
+    if not requirements and _demands_same_size(text):
         requirements = _same_shape_advice(text, values, names)
     return tuple({advice.parameter: advice for advice in reversed(requirements)}.values())
 
@@ -148,7 +149,7 @@ def parameters_in(message: str, names: Sequence[str]) -> frozenset[str]:
     return _parameters_in(message, tuple(names))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def _parameters_in(message: str, names: tuple[str, ...]) -> frozenset[str]:
     text = unwrap(message)
     words = set(_QUOTED_NAME.findall(text))
@@ -170,7 +171,17 @@ def _is_name_in(name: str, text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
+    return _WORD.findall(text)
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _presence_advice(text: str, names: tuple[str, ...]) -> tuple[Advice, ...]:
+    """Return the advice of a message that demands to pass or omit parameters; empty without one."""
+    return (
+        *_missing_advice(text, names),
+        *_unexpected_advice(text, names),
+        *_overload_advice(text, names),
+    )
 
 
 def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
@@ -179,7 +190,7 @@ def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
     words = _words(match.group(1)) if match else []
     alternatives = _ALTERNATIVES.search(text)
     if alternatives:
-        words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
+        words += _QUOTED_OR_JOINED.findall(alternatives.group(1))
     declared_names = [name for name in names if _PREFIXES.sub("", name) in words]
     # If no source declares the parameter, the name in the message is used.
     undeclared_names = _QUOTED_NAME.findall(match.group(1)) if match else []
@@ -261,16 +272,47 @@ def _object_advice(
 # --- requirements of sentences ------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """Sentence of a message that demands something of an argument."""
+
+    sentence: str
+    expected: str
+    """Part of the sentence about the expected argument."""
+    fields: Fields
+    """Fields of a clue that the sentence states."""
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _demands_in(text: str) -> tuple[_Demand, ...]:
+    """Return the sentences of a message that demand something."""
+    sentences = [sentence for sentence in _SENTENCES.split(text) if _DEMANDS.search(sentence)]
+    expected = [_split_expected_and_actual(sentence)[0] for sentence in sentences]
+    return tuple(
+        _Demand(sentence, part, fields)
+        for sentence, part in zip(sentences, expected, strict=True)
+        if (fields := requirement(part))
+    )
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _demands_same_size(text: str) -> bool:
+    return _SAME_SIZE.search(text) is not None
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _demands_list_of_inputs(text: str) -> bool:
+    return _LIST_OF_INPUTS.search(text) is not None
+
+
 def _sentence_advice(
-    sentence: str, values: Mapping[str, Value], names: Sequence[str]
+    demand: _Demand, values: Mapping[str, Value], names: Sequence[str]
 ) -> list[Advice]:
     """Return the requirements of one sentence on the parameters that it names or quotes."""
-    expected, _ = _split_expected_and_actual(sentence)
-    fields = requirement(expected)
-    if not fields:
-        return []
-    named_parameters = [name for name in names if name in parameters_in(expected, names)]
-    suspects = named_parameters or _suspects(fields, sentence, values)
+    fields = demand.fields
+    mentioned = parameters_in(demand.expected, names)
+    named_parameters = [name for name in names if name in mentioned]
+    suspects = named_parameters or _suspects(fields, demand.sentence, values)
     return [
         Advice(name, _with_value_constraints(fields, value))
         for name, value in ((name, values.get(name, _NONE_VALUE)) for name in suspects)
@@ -314,7 +356,7 @@ def _is_quoted(value: Value, sentence: str) -> bool:
         case LiteralValue(str() as text):
             return bool(text) and text in sentence
         case LiteralValue(scalar):
-            return re.search(rf"(?<![\w.]){re.escape(str(scalar))}(?![\w.])", sentence) is not None
+            return _contains_number(sentence, str(scalar))
         case TensorValue(dtype=dtype, shape=shape):
             sizes = [match.group(1) for match in _SHAPES.finditer(sentence)]
             if any(tuple(map(int, _words(text))) == shape for text in sizes):
@@ -322,6 +364,13 @@ def _is_quoted(value: Value, sentence: str) -> bool:
             return any(named_dtype(word) == dtype for word in _words(sentence)[-6:])
         case _:
             return False
+
+
+def _contains_number(sentence: str, number: str) -> bool:
+    """Return whether a sentence contains a number that is not part of a longer one."""
+    if number not in sentence:  # the usual case, in which no pattern is compiled
+        return False
+    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", sentence) is not None
 
 
 def _violates(fields: Fields, value: Value) -> bool:

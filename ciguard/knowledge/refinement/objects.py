@@ -20,6 +20,7 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
+from ciguard.knowledge.refinement.requirements import MAX_CACHED_TEXTS
 
 
 def _tensor(*shape: int, dtype: str = "float32") -> TensorValue:
@@ -127,7 +128,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
 """Patterns for messages, each with values of the kind of object that such a message demands."""
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def demanded_object(text: str) -> tuple[Value, ...]:
     """Return values of the kind of object that a message demands; empty if it demands no object."""
     return next((values for pattern, values in OBJECTS if pattern.search(text)), ())

@@ -22,7 +22,7 @@ from ciguard.knowledge.merge import merge
 from ciguard.knowledge.refinement.messages import Presence
 from ciguard.knowledge.refinement.traits import GIVEN, OMITTED
 from ciguard.knowledge.refinement.weights import Odds, weighted
-from ciguard.knowledge.understand import understand
+from ciguard.knowledge.understand import with_learned_clues
 from ciguard.values import List, OneOf, Tensor
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def refined(api: Api, experience: Experience) -> Api:
     record = api.record
     clues = experience.clues()
     if clues:
-        api = understand(record, clues)
+        api = with_learned_clues(api, clues)
     omitted_names = {r.parameter for r in experience.requirements if r.presence is Presence.NEVER}
     declared_parameters = [p for p in api.parameters if p.required or p.name not in omitted_names]
     return replace(

@@ -14,6 +14,9 @@ from ciguard.knowledge.doc_types import structures_in
 Fields: TypeAlias = dict[str, Any]
 """Fields of a clue."""
 
+MAX_CACHED_TEXTS = 4096
+"""Number of messages whose parts are kept, as libraries repeat messages and parts are read more
+than once."""
 _MAX_DIMENSIONS = 8
 _MAX_ALLOWED = 24
 _MAX_ELEMENTS = 512

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
@@ -69,7 +70,6 @@ class CallGenerator:
             base_slots,
             form_mutator=form_mutator(api.record.api.partition(".")[0]),
         )
-        self._violable_slots = tuple(slot for slot in self.slots if slot.violating_mutators)
         self._layout = CallLayout(
             _with_declared_necessity(api, drawn_parameters),
             keywords_only=api.record.source == "opdef",
@@ -95,9 +95,9 @@ class CallGenerator:
         scope = self._conforming_arguments(rng, mix, mutated_slots)
         for slot in mutated_slots:
             mutators = (
-                slot.violating_mutators
+                slot.mutators.violating
                 if mutation is CallMutation.VIOLATE
-                else slot.boundary_mutators
+                else slot.mutators.boundary
             )
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
@@ -105,6 +105,11 @@ class CallGenerator:
             mutated_slots = self._with_special(rng, scope)
         intent = _INTENTS[mutation] if mutated_slots else Intent.CONFORMING
         return self._assembled_call(scope.values, intent, mutated_slots, _seed(rng))
+
+    @cached_property
+    def _violable_slots(self) -> tuple[ParameterSlot, ...]:
+        """Slots whose constraint can be violated."""
+        return tuple(slot for slot in self.slots if slot.mutators.violating)
 
     def _slots_to_mutate(
         self, rng: random.Random, mutation: CallMutation, mix: CallMix

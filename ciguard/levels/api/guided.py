@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.levels.api.call_mix import LEARNING, CallMix
 from ciguard.levels.api.calls import CallGenerator
@@ -40,7 +41,8 @@ class GuidedGenerator:
         self._api = understand(record)
         self._base_generator = CallGenerator(self._api)
         self.experience = Experience()
-        self._guided_generator = self._base_generator
+        self._guided_generator: CallGenerator | None = self._base_generator
+        """Generator with feedback; None if it must be compiled again."""
         self._is_learning = False
         if experience is not None:
             self.learn(experience)
@@ -49,6 +51,8 @@ class GuidedGenerator:
         """Return the next call, drawn with `rng` in the shares of `mix`."""
         if self._guided_generator is self._base_generator or rng.random() < UNGUIDED_SHARE:
             return self._base_generator.call(rng, mix)
+        if self._guided_generator is None:
+            self._guided_generator = self._compiled_generator()
         return self._guided_generator.call(rng, LEARNING if self._is_learning else mix)
 
     def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
@@ -58,18 +62,22 @@ class GuidedGenerator:
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
                 feedback.note(generator.arguments(call), generator.names, outcome)
-            else:
+            elif isinstance(outcome, Passed) and not feedback.examples:
                 feedback.observe_violating(generator.arguments(call), outcome)
         return feedback
 
     def learn(self, feedback: Experience) -> None:
         """Apply feedback to the following calls."""
-        count_before = self.experience.noted
-        self.experience.update(feedback)
-        if any(
-            count_before < threshold <= self.experience.noted for threshold in _UPDATE_THRESHOLDS
-        ):
+        count = self.experience.noted
+        passes_threshold = any(
+            count < threshold <= count + feedback.noted for threshold in _UPDATE_THRESHOLDS
+        )
+        if self._guided_generator is None and not passes_threshold:
+            # It depends on the feedback up to its threshold only, whenever it is compiled.
             self._guided_generator = self._compiled_generator()
+        self.experience.update(feedback)
+        if passes_threshold:
+            self._guided_generator = None  # compiled with the next call, as there may be none
             is_new = self.experience.noted < _MAX_LEARNING_CALLS
             self._is_learning = is_new and self.experience.pass_rate < _POOR_PASS_RATE
 

@@ -60,6 +60,8 @@ class NeighbourSampler:
                 original,
                 must_redraw=not changed_names.isdisjoint(slot.referenced_parameters),
             )
+            if value is original:
+                continue
             values[slot.name] = value
             if _has_changed(original, value):
                 changed_names.add(slot.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
@@ -35,6 +36,38 @@ _VARIADIC_SHARE = 4.5
 """`ParameterSlot.share` of variadic parameters, such as `*args`."""
 
 
+class SlotMutators:
+    """Mutators of a parameter, which depend on its documentation only.
+
+    They are compiled when they are first needed, as compiling takes long.
+    """
+
+    def __init__(self, constraint: Constraint, form_mutator: Mutator | None) -> None:
+        """Prepare the mutators of a documented constraint.
+
+        Args:
+            constraint: the constraint.
+            form_mutator: the mutator that changes a tensor's storage form; None if there is none.
+        """
+        self._constraint = constraint
+        self._form_mutator = form_mutator
+
+    @cached_property
+    def violating(self) -> tuple[Mutator, ...]:
+        """Mutators whose results violate the constraint."""
+        return _weighted(violations(self._constraint))
+
+    @cached_property
+    def boundary(self) -> tuple[Mutator, ...]:
+        """Mutators whose results are at the boundary of the constraint."""
+        constraint = self._constraint
+        inner = constraint.inner if isinstance(constraint, Optional) else constraint
+        is_tensor = isinstance(inner, Tensor) and not isinstance(inner, Array)
+        form = self._form_mutator if is_tensor else None
+        forms = (Mutation("form", form),) if form is not None else ()
+        return _weighted((*boundaries(constraint), *forms))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterSlot:
     """One compiled parameter. Slots are compared by identity."""
@@ -48,10 +81,8 @@ class ParameterSlot:
     share: float
     """Frequency with which calls pass the parameter, relative to `CallMix.optional`; 0 means
     always."""
-    violating_mutators: tuple[Mutator, ...]
-    """Mutators whose results violate the constraint."""
-    boundary_mutators: tuple[Mutator, ...]
-    """Mutators whose results are at the boundary of the constraint."""
+    mutators: SlotMutators
+    """Mutators of the argument."""
     referenced_parameters: frozenset[str]
     """Names of the parameters to which the constraint refers."""
     is_sized: bool
@@ -69,12 +100,15 @@ def slots_of(
     Args:
         parameters: the parameters with their constraints.
         base_slots: the slots of the parameters without feedback, by name. Their mutators are
-            reused, since they depend on the documentation only and take long to compile.
+            reused.
         form_mutator: the mutator that changes a tensor's storage form; None if there is none.
     """
     base_slots_by_name = base_slots or {}
-    ordered_parameters = _in_order_of_reference(parameters)
-    return tuple(_slot(p, base_slots_by_name.get(p.name), form_mutator) for p in ordered_parameters)
+    referenced = {p.name: references(p.constraint) for p in parameters}
+    return tuple(
+        _slot(p, base_slots_by_name.get(p.name), form_mutator, referenced[p.name])
+        for p in _in_order_of_reference(parameters, referenced)
+    )
 
 
 def is_drawn(parameter: Parameter) -> bool:
@@ -85,7 +119,10 @@ def is_drawn(parameter: Parameter) -> bool:
 
 
 def _slot(
-    parameter: Parameter, base_slot: ParameterSlot | None, form_mutator: Mutator | None
+    parameter: Parameter,
+    base_slot: ParameterSlot | None,
+    form_mutator: Mutator | None,
+    referenced: frozenset[str],
 ) -> ParameterSlot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required and not _is_probably_optional(parameter) else 1.0
@@ -101,15 +138,8 @@ def _slot(
         constraint=constraint,
         sample=compile_sampler(constraint),
         share=share,
-        violating_mutators=(
-            base_slot.violating_mutators if base_slot else _weighted(violations(constraint))
-        ),
-        boundary_mutators=(
-            base_slot.boundary_mutators
-            if base_slot
-            else _boundary_mutators(constraint, form_mutator)
-        ),
-        referenced_parameters=references(constraint),
+        mutators=base_slot.mutators if base_slot else SlotMutators(constraint, form_mutator),
+        referenced_parameters=referenced,
         is_sized=has_symbols(constraint),
     )
 
@@ -124,18 +154,13 @@ def _is_probably_optional(parameter: Parameter) -> bool:
     return is_by_name and takes_none and parameter.name in _RARE_PARAMETERS
 
 
-def _boundary_mutators(constraint: Constraint, form_mutator: Mutator | None) -> tuple[Mutator, ...]:
-    inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    is_tensor = isinstance(inner, Tensor) and not isinstance(inner, Array)
-    forms = (Mutation("form", form_mutator),) if is_tensor and form_mutator else ()
-    return _weighted((*boundaries(constraint), *forms))
-
-
 def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
     return tuple(m.mutate for m in mutations for _ in range(m.weight))
 
 
-def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
+def _in_order_of_reference(
+    parameters: Sequence[Parameter], referenced: Mapping[str, frozenset[str]]
+) -> list[Parameter]:
     """Return the parameters, each after the parameters to which its constraint refers.
 
     In a cycle of references, the first parameter comes first, and its reference has no effect.
@@ -146,7 +171,7 @@ def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
     def visit(parameter: Parameter, path: frozenset[str]) -> None:
         if parameter.name in ordered_parameters or parameter.name in path:
             return
-        for name in sorted(references(parameter.constraint)):
+        for name in sorted(referenced[parameter.name]):
             if name in by_name:
                 visit(by_name[name], path | {parameter.name})
         ordered_parameters.setdefault(parameter.name, parameter)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from ciguard.oracles.specifications.requirements import Requirement, choice, interval, ranks
@@ -111,8 +112,7 @@ def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
 
 def _stated_range(sentence: str, parameter: str) -> Float | None:
     """Return the range of numbers that a sentence states for the parameter; None without one."""
-    subject = _SUBJECT.replace("NAME", re.escape(parameter))
-    clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
+    clause = _demand_on(parameter).search(sentence) if _DEMAND.search(sentence) else None
     if clause:
         return _leading_range(clause.group(1))
     for pattern in (_LEADING, _OF_KIND, _OF_VALUES):
@@ -120,6 +120,16 @@ def _stated_range(sentence: str, parameter: str) -> Float | None:
         if match:
             return _leading_range(match.group(1))
     return None
+
+
+_DEMAND = re.compile(_MUST, re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def _demand_on(parameter: str) -> re.Pattern[str]:
+    """Return the pattern of a demand on a parameter; most sentences state none."""
+    subject = _SUBJECT.replace("NAME", re.escape(parameter))
+    return re.compile(rf"{subject}{_MUST} (.*)", re.IGNORECASE)
 
 
 def _leading_range(clause: str) -> Float | None:

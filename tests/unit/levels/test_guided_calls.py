@@ -111,6 +111,21 @@ def test_a_learning_level_is_deterministic_for_seed_and_index() -> None:
     assert outcomes(picky, seed=3) != outcomes(picky, seed=4)
 
 
+def test_restored_feedback_gives_the_same_calls_although_none_were_drawn_in_between() -> None:
+    level, learned = ApiLevel([PICKY], 5), []
+    for index in range(12):
+        batch = level.cases(index)
+        feedback = level.feedback(batch, [picky(as_call(case)) for case in batch.cases])
+        assert feedback is not None
+        level.learn(batch.api, feedback)
+        learned.append(feedback)
+
+        resumed = ApiLevel([PICKY], 5)
+        for earlier in learned:
+            resumed.learn(batch.api, earlier)
+        assert resumed.cases(index + 1) == level.cases(index + 1)
+
+
 def test_an_api_without_passing_calls_is_searched_beyond_its_documentation() -> None:
     def wants_a_list(call: ApiCall) -> Outcome:
         x = call.arguments[0]

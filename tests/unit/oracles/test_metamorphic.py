@@ -241,6 +241,16 @@ def test_a_result_that_a_perturbation_changes_as_much_is_not_a_difference() -> N
     assert RELATIONS.get("double precision").find_violation(observed) is None
 
 
+def test_a_result_whose_shape_a_perturbation_changes_is_not_compared() -> None:
+    twin = Container(
+        "tuple", (), (array(1.0, 2.0, dtype="float64"), array(1.0, 2.0, 3.0, dtype="float64")), 2
+    )
+
+    observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
+
+    assert RELATIONS.get("double precision").find_violation(observed) is None
+
+
 @pytest.mark.parametrize(
     ("shape", "kind"), [((0, 3), None), ((1, 3), "shape"), ((0, 4), "shape"), ((0,), "shape")]
 )
