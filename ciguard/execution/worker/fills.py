@@ -22,6 +22,19 @@ _STORED_AS = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": 
 _STORAGE: dict[str, Any] = {"string": np.dtype(object)}
 _LIMITS: dict[Any, tuple[int, int]] = {}
 
+_PREPARED: dict[tuple[str, float, float], Any] = {}
+"""Elements of every seed, by dtype and range: a dozen ranges serve most of a campaign's arrays."""
+_USES: dict[tuple[str, float, float], int] = {}
+_OFTEN = 64
+"""Uses of a range after which preparing it pays."""
+_MAX_RANGES = 32
+_MAX_COUNTED = 1024
+_MAX_PREPARED = 1024
+"""Maximum length of an array that is copied from prepared elements."""
+_MAX_WIDTH = 2**31
+"""Integers of wider ranges are computed one by one."""
+_SPECIAL: dict[str, Any] = {}
+
 
 def storage_dtype(dtype: str) -> Any:
     """Return the numpy dtype that holds elements of a common dtype.
@@ -88,6 +101,31 @@ def _converted(array: Any, dtype: str) -> Any:
 
 def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
     _, seed, low, high = fill
+    if count <= _MAX_PREPARED:
+        prepared = _prepared(dtype, low, high)
+        if prepared is not None:
+            start = seed % TABLE_SIZE
+            return prepared[start : start + count].copy()
+    return _drawn(seed, low, high, dtype, count)
+
+
+def _prepared(dtype: str, low: float, high: float) -> Any:
+    """Return the elements for all seeds in one range; None if the range is not used often."""
+    key = (dtype, low, high)
+    prepared = _PREPARED.get(key)
+    if prepared is None and len(_PREPARED) < _MAX_RANGES:
+        uses = _USES.get(key, 0) + 1
+        if uses == _OFTEN and dtype != "string" and high - low < _MAX_WIDTH:
+            with np.errstate(all="ignore"):  # the library under test judges what is out of range
+                prepared = _drawn(0, low, high, dtype, TABLE_SIZE + _MAX_PREPARED)
+            _PREPARED[key] = prepared
+        if len(_USES) > _MAX_COUNTED:
+            _USES.clear()
+        _USES[key] = uses
+    return prepared
+
+
+def _drawn(seed: int, low: float, high: float, dtype: str, count: int) -> Any:
     uniform = _uniform_numbers(seed, count)
     array_dtype = storage_dtype(dtype)
     if array_dtype.kind == "f":
@@ -132,7 +170,9 @@ def special_values(dtype: str) -> Any:
 
 
 def _special(fill: Sequence[Any], dtype: str, count: int) -> Any:
-    choices = special_values(dtype)
+    choices = _SPECIAL.get(dtype)
+    if choices is None:
+        choices = _SPECIAL[dtype] = special_values(dtype)
     return choices[(_uniform_numbers(fill[1], count) * len(choices)).astype(np.int64)]
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import traceback
+from json.encoder import encode_basestring_ascii as quote
 from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
@@ -192,8 +193,10 @@ class Executor:
             named = builder.keywords(keywords) if keywords else {}
             layer_inputs = builder.values(inputs) if inputs else ()
             receiver = [positional.pop(0)] if kind == "method" else []
-            name = api.rpartition(".")[2]
-            function = getattr(receiver[0], name) if receiver else builder.member(api)
+            if receiver:
+                function = getattr(receiver[0], api.rpartition(".")[2])
+            else:
+                function = builder.member(api)
         except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
             return self._raised(error, unbuilt=True)
         try:
@@ -243,12 +246,12 @@ class Executor:
             cause = device_errors.cause_of_loss(message)
             end_without_device(cause, name, message, _frames(error))
         if verdict == "exhausted":
-            return cells.EXHAUSTED, encoded_text([name, message])
+            return cells.EXHAUSTED, _error_record(name, message)
         if unbuilt:
-            return cells.UNBUILT, encoded_text([name, message])
+            return cells.UNBUILT, _error_record(name, message)
         if verdict == "errored" or not isinstance(error, Exception):
             return cells.ERRORED, encoded_text([name, message, _frames(error)])
-        return cells.REJECTED, encoded_text([name, message])
+        return cells.REJECTED, _error_record(name, message)
 
 
 _STATUS_OF_FUNCTION = {"rejected": cells.REJECTED, "unbuilt": cells.UNBUILT}
@@ -326,11 +329,18 @@ def encoded_text(payload: list[Any]) -> bytes:
     return COMPACT.encode(payload).encode("ascii")
 
 
+def _error_record(name: str, message: str) -> bytes:
+    """Return the same as `encoded_text([name, message])`, in a tenth of the time."""
+    return f"[{quote(name)},{quote(message)}]".encode("ascii")
+
+
 def _frames(error: BaseException) -> list[tuple[str, str]]:
     """Return file and function of each frame outside this package, innermost first."""
+    # `traceback.extract_tb` would read the source of every frame.
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = [
-        (frame.filename, frame.name)
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(_OWN_FILES)
+        (code.co_filename, code.co_name)
+        for code in codes
+        if not code.co_filename.startswith(_OWN_FILES)
     ]
     return frames[::-1][:_MAX_FRAMES]

@@ -56,6 +56,21 @@ def test_integers_stay_in_the_ranges_of_the_fill_and_the_dtype(
     assert int(array.max()) <= allowed_high
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float64", "complex64", "bool", "int32", "uint64"])
+def test_a_range_that_is_used_often_keeps_its_elements(dtype: str) -> None:
+    fills = [["u", seed, -2.5, 1000.0] for seed in (3, 65_535, 2**40 + 60_000)]
+    first = [elements(fill, dtype, [2, 300]) for fill in fills]
+    for seed in range(200):
+        elements(["u", seed, -2.5, 1000.0], dtype, [1])
+
+    for fill, expected in zip(fills, first, strict=True):
+        again = elements(fill, dtype, [2, 300])
+
+        np.testing.assert_array_equal(again, expected)
+        again[:] = 0  # a call may change its arguments
+        np.testing.assert_array_equal(elements(fill, dtype, [2, 300]), expected)
+
+
 @given(st.integers(0), st.integers(0, 200_000))
 def test_a_large_array_is_filled_whole(seed: int, count: int) -> None:
     array = elements(["u", seed, 2.0, 3.0], "float32", [count])

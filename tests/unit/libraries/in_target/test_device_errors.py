@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, LOST, REJECTED
-from ciguard.libraries.in_target.device_errors import cause_of_loss, kind_of_device_error
+from ciguard.libraries.in_target.device_errors import (
+    _EXHAUSTED,
+    _INTERNAL,
+    _STICKY_PATTERNS,
+    cause_of_loss,
+    kind_of_device_error,
+)
 
 TORCH = (
     "CUDA error: {}\nCUDA kernel errors might be asynchronously reported at some other API call."
@@ -69,3 +77,11 @@ def test_an_allocation_error_is_classified_as_exhausted(message: str) -> None:
 )
 def test_a_message_not_about_the_device_is_classified_as_rejected(message: str) -> None:
     assert kind_of_device_error(message) == REJECTED
+
+
+PATTERNS = [_EXHAUSTED, _INTERNAL, *_STICKY_PATTERNS.values()]
+
+
+@given(st.one_of([st.from_regex(pattern) for pattern in PATTERNS]))
+def test_no_message_that_a_pattern_matches_is_skipped(message: str) -> None:
+    assert kind_of_device_error(f"CUDA: {message}") != REJECTED

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, REJECTED, Adapter
-from ciguard.libraries.in_target.error_texts import kind_of_message
+from ciguard.libraries.in_target.error_texts import _EXHAUSTED, _INTERNAL, kind_of_message
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,13 @@ def test_the_message_of_a_user_error_is_classified_as_rejected(message: str) -> 
 )
 def test_an_exception_of_python_is_classified_by_its_type(error: Exception, kind: str) -> None:
     assert Adapter().classify(error) == kind
+
+
+@given(st.text(), st.from_regex(_EXHAUSTED, fullmatch=True), st.text())
+def test_no_message_that_a_pattern_matches_is_skipped(before: str, match: str, after: str) -> None:
+    assert kind_of_message(before + match + after) == EXHAUSTED
+
+
+@given(st.from_regex(_INTERNAL))
+def test_no_message_of_an_internal_error_is_skipped(message: str) -> None:
+    assert kind_of_message(message) in {ERRORED, EXHAUSTED}
