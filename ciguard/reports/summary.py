@@ -49,6 +49,8 @@ DETAILED_DOCUMENTATION = 10
 MAX_LINKED = 5
 """Maximum number of related buckets that the details of a bucket name."""
 _DOCUMENTATION_ORDER = (
+    DocumentationCheck.REMOVED,
+    DocumentationCheck.CHANGED_ALONE,
     DocumentationCheck.CONTRADICTION,
     DocumentationCheck.UNDECLARED,
     DocumentationCheck.DANGLING,
