@@ -161,8 +161,9 @@ def _announce(state: CampaignState, pair: _VersionPair) -> Iterator[Event]:
                 for finding in documentation_alone(release, *documentation.of(api))
             ),
         )
-        state.documentation += findings
-        yield DocumentationChecked(library=pair.group.library, findings=findings)
+        if findings:
+            state.documentation += findings
+            yield DocumentationChecked(library=pair.group.library, findings=findings)
 
 
 def _release_notes(pair: _VersionPair, config: Config) -> list[ReleaseNote]:
