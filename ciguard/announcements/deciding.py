@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ciguard.announcements.aspects import KINDS, has_aspect, may_cause
 from ciguard.announcements.changes import ChangeKind, DocumentedChange, documented_changes
 from ciguard.announcements.observed import REFUSALS, content_words, observed_change
 from ciguard.announcements.release_notes import notes_about
@@ -28,31 +29,6 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding
 
-_RETURN = r"results?|returns?|returned|outputs?"
-_CHECK = (
-    r"must|only|require[sd]?|support(?:s|ed)?|unsupported|longer|remov(?:ed|al|es)|deprecat\w+"
-    r"|rais(?:es?|ed)|errors?|\w+error|invalid|cannot|allow(?:s|ed)?|disallow\w*|forbid\w*|accepts?"
-    r"|accepted|reject\w*|positive|non-?negative|greater|less|least|most|between|range|dtypes?"
-    r"|integers?|ints?|floats?|float\d+|u?int\d+|bfloat16|bool\w*|complex\d*|none|strings?|tuples?"
-    r"|lists?|sequences?|scalars?|optional|\d-?d|dimension\w*|shapes?|-?\d[\d.]*|[<>=≤≥]+|callable"
-)
-_ASPECTS = {
-    "refused": _CHECK,
-    "accepted": _CHECK,
-    "exception": r"rais(?:es?|ed)|errors?|exceptions?|\w+error",
-    "dtype": r"dtypes?|cast\w*|promot\w+|precision|integers?|floats?|float\d+|bfloat16|u?int\d+"
-    r"|double|complex\d*|bool\w*",
-    "shape": r"shapes?|dims?|dimension\w*|sizes?|axis|axes|rank|keepdims?|squeez\w*|broadcast\w*"
-    r"|scalars?|lengths?|flatten\w*|\d-?d",
-    "structure": rf"{_RETURN}|tuples?|lists?|namedtuple|dict\w*|sparse|none|scalars?",
-    "nan": r"nans?|inf|infinit\w+|undefined|overflow\w*|finite|division|zeros?",
-    "values": rf"{_RETURN}|values?|comput\w+|round\w*|behaviou?rs?|ignor\w+|sort\w*|order\w*"
-    r"|normali[sz]\w+|equal\w*|formula|algorithm|interpolat\w+|scal(?:e|ed|ing)|weight\w*|mean|sum",
-    "mutation": r"in-?place|mutat\w+|modif\w+|cop(?:y|ies|ied)|overwrit\w+",
-    "aliasing": r"views?|cop(?:y|ies|ied)|shar\w+|alias\w*|in-?place|memory|storage",
-}
-"""Words that a sentence about each kind of difference has."""
-_ASPECT_PATTERNS = {kind: re.compile(pattern) for kind, pattern in _ASPECTS.items()}
 _DEPRECATED = re.compile(
     r"deprecat|\bwill be removed\b|\bwill (?:raise|become) an? error", re.IGNORECASE
 )
@@ -87,7 +63,7 @@ def announcement(
         A sentence that quotes the documentation: escape it for display.
     """
     observed = observed_change(finding, base.record)
-    if observed is None or observed.kind not in _ASPECT_PATTERNS:
+    if observed is None or observed.kind not in KINDS:
         return ""
     reasons = (
         *_deprecations(base, observed),
@@ -98,7 +74,11 @@ def announcement(
             for change in documented_changes(base, head)
             if _is_about(change, observed, base)
         ),
-        *(note.words for note in notes_about(notes, base.record) if _has_aspect(note, observed)),
+        *(
+            note.words
+            for note in notes_about(notes, base.record)
+            if has_aspect(observed.kind, Statement(note.text).words)
+        ),
     )
     return reasons[0] if reasons else ""
 
@@ -117,7 +97,7 @@ def _deprecation_warnings(
     """Yield the warnings that name the API or an argument of the call."""
     if observed.kind not in _DEPRECATED_KINDS:
         return
-    names = {base.record.api.rpartition(".")[2].lower(), *map(str.lower, observed.subjects)}
+    names = {base.record.api.rpartition(".")[2].lower(), *map(str.lower, observed.named)}
     for message in warnings:
         if not names.isdisjoint(Statement(message).words):
             yield f"the base warns that this is deprecated: “{' '.join(message.split())}”"
@@ -147,7 +127,7 @@ def _is_used(statement: Statement, base: ApiDocumentation, observed: ObservedCha
     """Return whether a deprecated API or parameter is one that the call uses."""
     mentioned = _mentioned(statement, base)
     if mentioned:
-        return not mentioned.isdisjoint(observed.subjects)
+        return not mentioned.isdisjoint(observed.named)
     return _is_of_api(statement, base)
 
 
@@ -191,7 +171,7 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
     is_passed = change.parameter in observed.passed
     match change.kind:
         case ChangeKind.DEFAULT:
-            return not is_passed
+            return not is_passed and observed.kind not in REFUSALS
         case ChangeKind.ADDED:
             return observed.kind == "accepted" and is_passed
         case ChangeKind.REMOVED:
@@ -214,13 +194,9 @@ def _is_sentence_about(
         return False
     if requirements_in(sentence.text, change.parameter):
         return False  # `_changed_requirements` decides by the values of the call
+    if not may_cause(change, observed.kind):
+        return False
     shared = observed.content & content_words(sentence.words)
     if observed.kind in REFUSALS and not mentioned and len(shared) < _MIN_SHARED_WORDS:
         return False
-    pattern = _ASPECT_PATTERNS[observed.kind]
-    return any(pattern.fullmatch(word) for word in change.changed_words)
-
-
-def _has_aspect(note: ReleaseNote, observed: ObservedChange) -> bool:
-    pattern = _ASPECT_PATTERNS[observed.kind]
-    return any(pattern.fullmatch(word) for word in Statement(note.text).words)
+    return has_aspect(observed.kind, change.changed_words)

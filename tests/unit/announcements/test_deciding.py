@@ -77,6 +77,7 @@ def test_a_deprecated_parameter_announces_only_calls_that_pass_it() -> None:
         "the base already declares `size` deprecated: “Deprecated, use width”"
     )
     assert announcement(difference("refused", 1, message="no"), base, base) == ""
+    assert announcement(difference("refused", 1, size=2, message="x is bad"), base, base) == ""
 
 
 def test_a_deprecated_use_of_another_function_announces_nothing() -> None:
@@ -109,6 +110,7 @@ def test_a_changed_default_announces_calls_without_the_argument(
     announced = announcement(difference("values", 1, **keywords), base, head)  # type: ignore[arg-type]
 
     assert bool(announced) is is_announced
+    assert announcement(difference("refused", 1, message="no", **keywords), base, head) == ""  # type: ignore[arg-type]
 
 
 def test_a_parameter_that_must_be_a_keyword_announces_positional_calls() -> None:
@@ -187,6 +189,26 @@ def test_a_sentence_about_the_argument_that_a_refusal_names_announces_it() -> No
 
     assert announcement(difference("refused", 1, 2, message="size: no tuples"), base, head) != ""
     assert announcement(difference("refused", 1, 2, message="x: no tuples"), base, head) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "is_announced"),
+    [
+        ("refused", "Tuples are not supported.", True),
+        ("refused", "Tuples are supported.", False),
+        ("accepted", "Tuples are supported.", True),
+        ("accepted", "Tuples are not supported.", False),
+    ],
+)
+def test_a_sentence_announces_only_its_own_direction(
+    kind: str, sentence: str, *, is_announced: bool
+) -> None:
+    base, head = sized("The size."), sized(f"The size. {sentence}")
+    finding = difference(kind, 1, 2, message="size: tuples")
+
+    assert bool(announcement(finding, base, head)) is is_announced
+    removed = {"refused": "accepted", "accepted": "refused"}[kind]
+    assert bool(announcement(replace(finding, kind=removed), head, base)) is is_announced
 
 
 def test_a_refusal_needs_a_sentence_that_shares_words_with_its_message() -> None:
