@@ -13,7 +13,7 @@ from ciguard.announcements.changes import (
     DocumentedChange,
     documented_changes,
 )
-from ciguard.announcements.deciding import announcement
+from ciguard.announcements.deciding import OtherSources, announcement
 from ciguard.announcements.release_notes import (
     ReleaseNote,
     read_release_notes,
@@ -24,6 +24,7 @@ __all__ = [
     "ApiDocumentation",
     "ChangeKind",
     "DocumentedChange",
+    "OtherSources",
     "Release",
     "ReleaseNote",
     "announcement",

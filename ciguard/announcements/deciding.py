@@ -7,6 +7,8 @@ the dtype of results. When in doubt, the difference is not announced.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.announcements.aspects import KINDS, has_aspect, may_cause
@@ -21,7 +23,7 @@ from ciguard.oracles.specifications import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.announcements.changes import ApiDocumentation
     from ciguard.announcements.observed import ObservedChange
@@ -43,12 +45,23 @@ _MIN_SHARED_WORDS = 2
 """Minimum number of content words that an exception's message shares with a sentence about it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSources:
+    """Texts, besides the documentation of the API, that may announce a difference."""
+
+    siblings: Sequence[tuple[ApiDocumentation, ApiDocumentation]] = ()
+    """Documentation, on base and head, of other APIs that call the same operator."""
+    notes: Sequence[ReleaseNote] = ()
+    """Release notes of the versions after the base, up to the head."""
+    warnings: Sequence[str] = ()
+    """Deprecation warnings that the base raises for the call."""
+
+
 def announcement(
     finding: Finding,
     base: ApiDocumentation,
     head: ApiDocumentation,
-    notes: Sequence[ReleaseNote] = (),
-    warnings: Sequence[str] = (),
+    others: OtherSources | None = None,
 ) -> str:
     """Return how the documentation announces a difference; empty if it does not.
 
@@ -56,31 +69,45 @@ def announcement(
         finding: a finding that compares base and head, its targets in this order.
         base: documentation of the API on the base.
         head: documentation of the API on the head.
-        notes: release notes of the versions after the base, up to the head.
-        warnings: deprecation warnings that the base raises for the call.
+        others: other texts that may announce it.
 
     Returns:
         A sentence that quotes the documentation: escape it for display.
     """
+    others = others or OtherSources()
     observed = observed_change(finding, base.record)
     if observed is None or observed.kind not in KINDS:
         return ""
-    reasons = (
-        *_deprecations(base, observed),
-        *_deprecation_warnings(base, observed, warnings),
-        *_changed_requirements(finding.case, base, head, observed),
-        *(
+    reasons = chain(
+        _deprecations(base, observed),
+        _deprecation_warnings(base, observed, others.warnings),
+        _changed_requirements(finding.case, base, head, observed),
+        (
             change.words
             for change in documented_changes(base, head)
             if _is_about(change, observed, base)
         ),
-        *(
+        chain.from_iterable(_sentences_of(finding, *sibling) for sibling in others.siblings),
+        (
             note.words
-            for note in notes_about(notes, base.record)
+            for note in notes_about(others.notes, base.record)
             if has_aspect(observed.kind, Statement(note.text).words)
         ),
     )
-    return reasons[0] if reasons else ""
+    return next(reasons, "")
+
+
+def _sentences_of(
+    finding: Finding, base: ApiDocumentation, head: ApiDocumentation
+) -> Iterator[str]:
+    """Yield the sentences of another API with the same operator that announce a difference."""
+    observed = observed_change(finding, base.record)
+    if observed is None:
+        return
+    for change in documented_changes(base, head):
+        is_sentence = change.kind is ChangeKind.SENTENCE
+        if is_sentence and _is_sentence_about(change, observed, base):
+            yield f"for `{base.record.api}`, which calls the same operator, {change.words}"
 
 
 def _deprecations(base: ApiDocumentation, observed: ObservedChange) -> Iterator[str]:
@@ -190,13 +217,20 @@ def _is_sentence_about(
     if change.parameter and is_default and observed.kind not in REFUSALS:
         return True
     mentioned = _mentioned(sentence, base)
-    if mentioned and mentioned.isdisjoint(observed.subjects):
+    is_of_others = mentioned and mentioned.isdisjoint(observed.subjects)
+    # `_changed_requirements` decides about requirements by the values of the call.
+    is_requirement = bool(requirements_in(sentence.text, change.parameter))
+    if is_of_others or is_requirement or not may_cause(change, observed.kind):
         return False
-    if requirements_in(sentence.text, change.parameter):
-        return False  # `_changed_requirements` decides by the values of the call
-    if not may_cause(change, observed.kind):
-        return False
-    shared = observed.content & content_words(sentence.words)
-    if observed.kind in REFUSALS and not mentioned and len(shared) < _MIN_SHARED_WORDS:
-        return False
-    return has_aspect(observed.kind, change.changed_words)
+    is_of_aspect = has_aspect(observed.kind, change.changed_words)
+    if observed.kind not in REFUSALS:
+        return is_of_aspect
+    if mentioned:
+        return is_of_aspect or bool(_shared(change.changed_words, observed))
+    return is_of_aspect and len(_shared(sentence.words, observed)) >= _MIN_SHARED_WORDS
+
+
+def _shared(words: Iterable[str], observed: ObservedChange) -> frozenset[str]:
+    """Return the content words of the messages that are among the words, without parameters."""
+    parameters = {name.lower() for name in observed.passed}
+    return observed.content & content_words(words) - parameters

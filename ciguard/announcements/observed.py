@@ -11,7 +11,7 @@ from ciguard.domain.outcomes import Rejected
 from ciguard.domain.records import ParameterKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ciguard.domain.findings import Finding
     from ciguard.domain.records import ApiRecord
@@ -76,7 +76,7 @@ def observed_change(finding: Finding, record: ApiRecord) -> ObservedChange | Non
     )
 
 
-def content_words(words: frozenset[str] | tuple[str, ...]) -> frozenset[str]:
+def content_words(words: Iterable[str]) -> frozenset[str]:
     """Return the words that carry content, without those that most messages have."""
     return frozenset(word for word in words if len(word) >= _MIN_CONTENT and word not in _FREQUENT)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.announcements import (
     ApiDocumentation,
+    OtherSources,
     Release,
     announcement,
     documentation_alone,
@@ -28,14 +29,17 @@ from ciguard.oracles import traits_of
 from ciguard.targets import Wheel, succeeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ciguard.announcements import ReleaseNote
     from ciguard.campaign.group import Group, Member
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Finding
 
+_MAX_SIBLINGS = 5
+"""Maximum number of APIs with one operator whose documentation is compared."""
 _WARNED_KINDS = frozenset({"refused", "exception"})
 """Kinds of difference that a deprecation warning announces."""
 
@@ -135,35 +139,56 @@ def _announce(state: CampaignState, pair: _VersionPair) -> Iterator[Event]:
     common = pair.base.catalogue.keys() & pair.head.catalogue.keys()
     called = pair.base.exercised & pair.head.exercised & common
     removed = removed_apis(pair.base.catalogue, pair.head.catalogue)
-    documentation = _Documentation(pair, state, {*called, *(differing & common), *removed})
+    siblings = _siblings(pair, differing & common, common)
+    documentation = _Documentation(
+        pair, state, {*called, *(differing & common), *removed, *chain(*siblings.values())}
+    )
     notes = _release_notes(pair, state.config)
     for bucket in buckets:
-        if bucket.finding.api in common:
-            announced = announcement(
-                bucket.finding,
-                *documentation.of(bucket.finding.api),
+        api = bucket.finding.api
+        if api in common:
+            others = OtherSources(
+                siblings=[documentation.of(name) for name in siblings.get(api, ())],
                 notes=notes,
                 warnings=pair.warnings_of(bucket.finding, state),
             )
+            announced = announcement(bucket.finding, *documentation.of(api), others)
             if announced:
                 state.collector.set_announced(bucket, announced)
     if state.config.policy.reads_documentation:
-        release = Release(
-            library=pair.group.library,
-            base=pair.base.environment.version,
-            head=pair.head.environment.version,
-        )
-        findings = (
-            *(removal(release, documentation.on(pair.base, api)) for api in removed),
-            *(
-                finding
-                for api in sorted(called - differing)
-                for finding in documentation_alone(release, *documentation.of(api))
-            ),
-        )
+        findings = tuple(_findings(pair, documentation, removed, sorted(called - differing)))
         if findings:
             state.documentation += findings
             yield DocumentationChecked(library=pair.group.library, findings=findings)
+
+
+def _siblings(
+    pair: _VersionPair, apis: Collection[str], common: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the other APIs that call the same operator, by API."""
+    by_operator: dict[str, list[str]] = {}
+    for name in sorted(common):
+        by_operator.setdefault(pair.head.catalogue[name].operator, []).append(name)
+    operators = {api: pair.head.catalogue[api].operator for api in apis}
+    return {
+        api: [name for name in by_operator[operator] if name != api][:_MAX_SIBLINGS]
+        for api, operator in operators.items()
+        if operator
+    }
+
+
+def _findings(
+    pair: _VersionPair, documentation: _Documentation, removed: list[str], unchanged: list[str]
+) -> Iterator[DocumentationFinding]:
+    """Yield the findings about removed APIs, and about APIs whose documentation changed alone."""
+    release = Release(
+        library=pair.group.library,
+        base=pair.base.environment.version,
+        head=pair.head.environment.version,
+    )
+    yield from (removal(release, documentation.on(pair.base, api)) for api in removed)
+    for api in unchanged:
+        yield from documentation_alone(release, *documentation.of(api))
 
 
 def _release_notes(pair: _VersionPair, config: Config) -> list[ReleaseNote]:

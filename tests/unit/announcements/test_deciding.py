@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from announcement_examples import API, difference, documented
 
-from ciguard.announcements import ApiDocumentation, ReleaseNote, announcement
+from ciguard.announcements import ApiDocumentation, OtherSources, ReleaseNote, announcement
 from ciguard.domain.programs import ProgramCase
 from ciguard.domain.records import ParameterKind, ParameterRecord
 
@@ -89,12 +89,18 @@ def test_a_deprecated_use_of_another_function_announces_nothing() -> None:
 def test_a_warning_of_the_base_announces_a_refusal_if_it_names_the_api_or_an_argument() -> None:
     refused = difference("refused", 1, size=2, message=UNEXPECTED)
 
-    assert announcement(refused, PLAIN, PLAIN, warnings=["`size` will be removed"]) == (
-        "the base warns that this is deprecated: “`size` will be removed”"
-    )
-    assert announcement(refused, PLAIN, PLAIN, warnings=["numpy.bool8 is deprecated"]) == ""
+    assert announcement(
+        refused, PLAIN, PLAIN, OtherSources(warnings=["`size` will be removed"])
+    ) == ("the base warns that this is deprecated: “`size` will be removed”")
     assert (
-        announcement(difference("values", 1), PLAIN, PLAIN, warnings=["pool is deprecated"]) == ""
+        announcement(refused, PLAIN, PLAIN, OtherSources(warnings=["numpy.bool8 is deprecated"]))
+        == ""
+    )
+    assert (
+        announcement(
+            difference("values", 1), PLAIN, PLAIN, OtherSources(warnings=["pool is deprecated"])
+        )
+        == ""
     )
 
 
@@ -211,6 +217,18 @@ def test_a_sentence_announces_only_its_own_direction(
     assert bool(announcement(replace(finding, kind=removed), head, base)) is is_announced
 
 
+def test_a_sentence_about_an_argument_may_share_a_word_with_the_message_instead() -> None:
+    base, head = (
+        documented("Pools."),
+        documented("Pools. If x is a SparseTensor, so is the result."),
+    )
+    accepted = difference("accepted", 1, message="cannot convert SparseTensor(1)")
+
+    assert "SparseTensor" in announcement(accepted, base, head)
+    other = difference("accepted", 1, message="cannot convert RaggedTensor(1)")
+    assert announcement(other, base, head) == ""
+
+
 def test_a_refusal_needs_a_sentence_that_shares_words_with_its_message() -> None:
     head = documented("Pools. Complex numbers must not be mixed with half precision.")
     about = "cannot mix complex and half precision"
@@ -221,16 +239,40 @@ def test_a_refusal_needs_a_sentence_that_shares_words_with_its_message() -> None
     )
 
 
+def test_sentences_of_an_api_with_the_same_operator_announce_a_difference() -> None:
+    sibling = (
+        documented("Pools.", api="lib.public"),
+        documented("Pools. Results are sorted.", api="lib.public"),
+    )
+
+    assert announcement(
+        difference("values", 1), PLAIN, PLAIN, OtherSources(siblings=[sibling])
+    ) == (
+        "for `lib.public`, which calls the same operator, the documentation now also says "
+        "“Results are sorted”"
+    )
+    assert (
+        announcement(difference("dtype", 1), PLAIN, PLAIN, OtherSources(siblings=[sibling])) == ""
+    )
+
+
+def test_the_signature_of_an_api_with_the_same_operator_announces_nothing() -> None:
+    base, head = (documented("", X, ParameterRecord(name="size", default=text)) for text in "12")
+    others = OtherSources(siblings=[(base, head)])
+
+    assert announcement(difference("values", 1), PLAIN, PLAIN, others) == ""
+
+
 # --- release notes and what is never announced --------------------------------------------------
 
 NOTE = ReleaseNote(text="torch.pool: results are now float32 (dtype)", source="NEWS.md", line=7)
 
 
 def test_release_notes_that_name_the_api_and_the_aspect_announce_a_difference() -> None:
-    assert announcement(difference("dtype", 1), PLAIN, PLAIN, notes=[NOTE]) == (
+    assert announcement(difference("dtype", 1), PLAIN, PLAIN, OtherSources(notes=[NOTE])) == (
         "NEWS.md, line 7, says “torch.pool: results are now float32 (dtype)”"
     )
-    assert announcement(difference("shape", 1), PLAIN, PLAIN, notes=[NOTE]) == ""
+    assert announcement(difference("shape", 1), PLAIN, PLAIN, OtherSources(notes=[NOTE])) == ""
 
 
 @pytest.mark.parametrize("kind", ["signal", "hang", "slower"])
