@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ciguard.announcements.changes import ChangeKind, documented_changes
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from ciguard.announcements.changes import ApiDocumentation, DocumentedChange
     from ciguard.domain.records import ApiRecord
 
-_MAX_CHANGES = 3
-"""Maximum number of changes that are reported per API."""
 _MAX_EVIDENCE = 600
 _OF_BEHAVIOUR = frozenset({"now", "longer", "changed", "anymore", "starting", "previously"})
 """Words of sentences that say that the behaviour changed."""
@@ -42,12 +39,14 @@ def documentation_alone(
 ) -> Iterator[DocumentationFinding]:
     """Yield the findings about an API whose documented behaviour changed, but not its behaviour.
 
-    Only a default, a requirement or a sentence that says that the behaviour changed counts.
+    There is one finding per parameter. Only a default, a requirement or a sentence that says that
+    the behaviour changed counts.
     """
-    changes = (
-        change for change in documented_changes(base, head) if _is_of_behaviour(change, base.record)
-    )
-    for change in islice(changes, _MAX_CHANGES):
+    first_by_parameter: dict[str, DocumentedChange] = {}
+    for change in documented_changes(base, head):
+        if _is_of_behaviour(change, base.record):
+            first_by_parameter.setdefault(change.parameter, change)
+    for change in first_by_parameter.values():
         yield DocumentationFinding(
             check=DocumentationCheck.CHANGED_ALONE,
             library=release.library,

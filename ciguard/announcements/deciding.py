@@ -23,7 +23,7 @@ from ciguard.oracles.specifications import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ciguard.announcements.changes import ApiDocumentation
     from ciguard.announcements.observed import ObservedChange
@@ -53,8 +53,9 @@ class OtherSources:
     """Documentation, on base and head, of other APIs that call the same operator."""
     notes: Sequence[ReleaseNote] = ()
     """Release notes of the versions after the base, up to the head."""
-    warnings: Sequence[str] = ()
-    """Deprecation warnings that the base raises for the call."""
+    warnings: Callable[[], Sequence[str]] = tuple
+    """Function that returns the deprecation warnings that the base raises for the call; it is
+    called only if no sentence announces the difference."""
 
 
 def announcement(
@@ -80,7 +81,6 @@ def announcement(
         return ""
     reasons = chain(
         _deprecations(base, observed),
-        _deprecation_warnings(base, observed, others.warnings),
         _changed_requirements(finding.case, base, head, observed),
         (
             change.words
@@ -93,6 +93,7 @@ def announcement(
             for note in notes_about(others.notes, base.record)
             if has_aspect(observed.kind, Statement(note.text).words)
         ),
+        _deprecation_warnings(base, observed, others),
     )
     return next(reasons, "")
 
@@ -119,13 +120,13 @@ def _deprecations(base: ApiDocumentation, observed: ObservedChange) -> Iterator[
 
 
 def _deprecation_warnings(
-    base: ApiDocumentation, observed: ObservedChange, warnings: Sequence[str]
+    base: ApiDocumentation, observed: ObservedChange, others: OtherSources
 ) -> Iterator[str]:
     """Yield the warnings that name the API or an argument of the call."""
     if observed.kind not in _DEPRECATED_KINDS:
         return
     names = {base.record.api.rpartition(".")[2].lower(), *map(str.lower, observed.named)}
-    for message in warnings:
+    for message in others.warnings():
         if not names.isdisjoint(Statement(message).words):
             yield f"the base warns that this is deprecated: “{' '.join(message.split())}”"
 

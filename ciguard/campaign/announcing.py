@@ -5,7 +5,9 @@ It runs once per run, after all jobs, as it asks the targets for their docstring
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 _MAX_SIBLINGS = 5
 """Maximum number of APIs with one operator whose documentation is compared."""
+_MAX_WARNED = 20
+"""Maximum number of calls that run for their deprecation warnings."""
 _WARNED_KINDS = frozenset({"refused", "exception"})
 """Kinds of difference that a deprecation warning announces."""
 
@@ -69,7 +73,8 @@ def announce(state: CampaignState) -> Iterator[Event]:
         try:
             yield from _announce(state, pair)
         except WorkerStartError as error:
-            yield Warned(message=f"announced changes are not known: {error}")
+            message = f"{pair.head.name}: announced changes are not determined: {error}"
+            yield Warned(message=message)
     yield StageFinished(stage="announce", spent_s=state.budget.finish_stage("announce"))
 
 
@@ -86,13 +91,27 @@ class _VersionPair:
         is_difference = traits_of(finding.oracle).is_differential
         return is_difference and finding.targets == (self.base.name, self.head.name)
 
-    def warnings_of(self, finding: Finding, state: CampaignState) -> list[str]:
-        """Return the deprecation warnings that the base raises for a finding's call."""
-        if finding.kind not in _WARNED_KINDS:
+
+class _DeprecationWarnings:
+    """Runs calls on the base for its deprecation warnings, as many as there is time for."""
+
+    def __init__(self, pair: _VersionPair, state: CampaignState) -> None:
+        self._base = pair.base
+        self._state = state
+        self._left = _MAX_WARNED
+
+    def of(self, finding: Finding) -> list[str]:
+        """Return the warnings of a finding's call; none if they cannot announce the finding."""
+        state, environment = self._state, self._base.environment
+        is_late = time.monotonic() >= state.budget.scripts_until
+        if finding.kind not in _WARNED_KINDS or is_late or not self._left:
             return []
-        limit_s = case_limit_s(self.base.environment, state.config.case_limit_s)
-        tasks = state.dispatcher.tasks(self.base.name)
-        return tasks.deprecation_warnings(case_to_json(finding.case.lowered()), limit_s=2 * limit_s)
+        self._left -= 1
+        limit_s = case_limit_s(environment, state.config.case_limit_s)
+        encoded = case_to_json(finding.case.lowered())
+        return state.dispatcher.tasks(self._base.name).deprecation_warnings(
+            encoded, limit_s=2 * limit_s
+        )
 
 
 class _Documentation:
@@ -123,11 +142,11 @@ def _pairs(group: Group, base: Iterable[str]) -> Iterator[_VersionPair]:
         reference = running[0]
         is_change = reference.name in base and head.name not in base
         names = (name.partition(" #")[0] for name in (head.name, reference.name))
-        if succeeds(*names) or (is_change and _differ_in_library(reference, head)):
+        if succeeds(*names) or (is_change and _run_alike(reference, head)):
             yield _VersionPair(group=group, base=reference, head=head)
 
 
-def _differ_in_library(base: Member, head: Member) -> bool:
+def _run_alike(base: Member, head: Member) -> bool:
     """Return whether two targets run in the same mode and on the same device."""
     left, right = base.identity, head.identity
     return (left.device, left.mode) == (right.device, right.mode)
@@ -144,13 +163,14 @@ def _announce(state: CampaignState, pair: _VersionPair) -> Iterator[Event]:
         pair, state, {*called, *(differing & common), *removed, *chain(*siblings.values())}
     )
     notes = _release_notes(pair, state.config)
+    warnings = _DeprecationWarnings(pair, state)
     for bucket in buckets:
         api = bucket.finding.api
         if api in common:
             others = OtherSources(
                 siblings=[documentation.of(name) for name in siblings.get(api, ())],
                 notes=notes,
-                warnings=pair.warnings_of(bucket.finding, state),
+                warnings=partial(warnings.of, bucket.finding),
             )
             announced = announcement(bucket.finding, *documentation.of(api), others)
             if announced:

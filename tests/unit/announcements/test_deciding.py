@@ -90,15 +90,20 @@ def test_a_warning_of_the_base_announces_a_refusal_if_it_names_the_api_or_an_arg
     refused = difference("refused", 1, size=2, message=UNEXPECTED)
 
     assert announcement(
-        refused, PLAIN, PLAIN, OtherSources(warnings=["`size` will be removed"])
+        refused, PLAIN, PLAIN, OtherSources(warnings=lambda: ["`size` will be removed"])
     ) == ("the base warns that this is deprecated: “`size` will be removed”")
     assert (
-        announcement(refused, PLAIN, PLAIN, OtherSources(warnings=["numpy.bool8 is deprecated"]))
+        announcement(
+            refused, PLAIN, PLAIN, OtherSources(warnings=lambda: ["numpy.bool8 is deprecated"])
+        )
         == ""
     )
     assert (
         announcement(
-            difference("values", 1), PLAIN, PLAIN, OtherSources(warnings=["pool is deprecated"])
+            difference("values", 1),
+            PLAIN,
+            PLAIN,
+            OtherSources(warnings=lambda: ["pool is deprecated"]),
         )
         == ""
     )
