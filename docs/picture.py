@@ -16,7 +16,7 @@ BANDS = {
     "vocabulary": ("annotations", "sources", "domain", "config", "values"),
     "libraries": ("libraries", "knowledge", "targets"),
     "running code": ("execution", "writing", "functions"),
-    "judging": ("levels", "oracles", "triage", "baseline"),
+    "judging": ("levels", "oracles", "triage", "announcements", "baseline"),
     "a campaign": ("campaign",),
     "around it": ("planning", "suggesting", "reports", "trackers"),
     "what is tested": (

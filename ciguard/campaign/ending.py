@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import histories
+from ciguard.campaign.announcing import announce
 from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.conclude import Conclusion, conclude
 from ciguard.campaign.initial_experience import run_parameters, save_experience
@@ -32,6 +33,7 @@ def finish_run(
     """Conclude a run; the last event is `RunFinished`.
 
     Raises:
+        ConfigurationError: if release notes cannot be read.
         OutputError: if reproducers cannot be written.
         BaselineError: if the baseline cannot be written; its content is unchanged then.
     """
@@ -41,6 +43,8 @@ def finish_run(
     for group in state.groups.values():
         yield from (Warned(message=text) for text in group.unbuilt_warnings())
     _mark_targets_without_cases(state)
+    if not interrupted:
+        yield from announce(state)
     conclusion = _conclusion(state, stages, interrupted=interrupted)
     result = yield from conclude(conclusion, state.collector.buckets())
     standing = baseline_status(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.rating import Rater
 from ciguard.domain.events import BucketFlaky, BucketOpened, Event
-from ciguard.domain.findings import Bucket, Confirmation, Finding
+from ciguard.domain.findings import Bucket, Confirmation, Finding, Severity
 from ciguard.domain.outcomes import Frame, Passed, Rejected
 from ciguard.domain.policy import Action, Policy
 from ciguard.oracles import judge
@@ -197,6 +197,15 @@ class FindingCollector:
         dated = replace(bucket, onset=onset)
         self.confirmed.replace(dated)
         self._journal.bucket(dated.fingerprint, dated)
+
+    def set_announced(self, bucket: Bucket, announced: str) -> None:
+        """Record how the documentation announces a confirmed bucket, which is harmless then."""
+        finding = bucket.finding
+        evidence = replace(finding.evidence, announced=announced)
+        marked = replace(finding, severity=Severity.INFO, evidence=evidence)
+        explained = replace(bucket, finding=marked)
+        self.confirmed.replace(explained)
+        self._journal.bucket(explained.fingerprint, explained)
 
     def set_attribution(self, attributed: Attributed) -> Iterator[Event]:
         """Record on which sides of a change a confirmed bucket shows."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.announcing import check_release_notes
 from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.conclude import load_baseline
 from ciguard.campaign.ending import finish_run
@@ -70,6 +71,7 @@ def run(
         config = resumed(config, resume_state.parameters)
     plan, config = apply_plan(config)
     check_levels(config)
+    check_release_notes(config)
     baseline = load_baseline(config, store=store, plan_issues=plan_issues, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),

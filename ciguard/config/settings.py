@@ -309,6 +309,14 @@ class Config:
             flag="--policy",
         ),
     )
+    release_notes: tuple[str, ...] = field(
+        default=(),
+        metadata=_metadata(
+            string_list("FILE"),
+            "File with release notes of the tested library: a difference between versions that "
+            "it names is an announced change.",
+        ),
+    )
     case_limit_s: float = field(
         default=0.0,
         metadata=_metadata(

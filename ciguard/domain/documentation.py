@@ -1,4 +1,4 @@
-"""Findings about documentation: statements about an API that cannot be right.
+"""Findings about documentation: statements about an API that cannot be right, or that changed.
 
 They come from static analysis, so they have no case or outcome and cannot be reproduced. They form
 no buckets and never decide a check.
@@ -33,6 +33,10 @@ class DocumentationCheck(StrEnum):
     """A description refers to a parameter that does not exist."""
     CONTRADICTION = "contradiction"
     """Two sources disagree: the description, the signature or the operator definition."""
+    CHANGED_ALONE = "changed-alone"
+    """The head documents another behaviour than the base, and no call behaved differently."""
+    REMOVED = "removed"
+    """The head has no such API any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,6 +87,8 @@ class Evidence:
     defect does not depend on them."""
     unreachable: str = ""
     """Reason why public APIs cannot reach the defect; empty if they may reach it."""
+    announced: str = ""
+    """Sentence of the documentation that announces the difference; empty if none does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

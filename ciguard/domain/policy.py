@@ -31,6 +31,7 @@ class FindingClass(StrEnum):
     APPLICATION = "application-fails"
     PERFORMANCE = "performance"
     CHANGE = "change"
+    ANNOUNCED = "announced-change"
     UNREACHABLE = "unreachable-input"
     DOCUMENTATION = "documentation"
     OTHER = "other"
@@ -55,6 +56,7 @@ _WORDS = {
     FindingClass.APPLICATION: "application fails",
     FindingClass.PERFORMANCE: "performance",
     FindingClass.CHANGE: "change of behaviour",
+    FindingClass.ANNOUNCED: "announced change",
     FindingClass.UNREACHABLE: "unreachable input",
     FindingClass.DOCUMENTATION: "documentation",
     FindingClass.OTHER: "other",
@@ -96,6 +98,8 @@ def class_of(finding: Finding) -> FindingClass:
     """
     if finding.evidence.unreachable:
         return FindingClass.UNREACHABLE
+    if finding.evidence.announced:
+        return FindingClass.ANNOUNCED
     if finding.oracle == "crash":
         crashes = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         is_security = any(may_corrupt(crash.cause, crash.log) for crash in crashes)

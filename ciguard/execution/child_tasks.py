@@ -27,6 +27,8 @@ _MIN_WAIT_S = 0.1
 _MAX_WAIT_S = 1.0
 _DESCRIBE_S = 600.0
 _MODEL_S = 120.0
+_DOCSTRINGS = 250
+"""Maximum number of docstrings in one record, whose size is limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,35 @@ class ChildTasks:
         """
         for request in requests:
             yield self._request_record("functions", request, limit_s=limit_s)
+
+    def docstrings(self, apis: Sequence[str]) -> dict[str, str]:
+        """Return the whole docstrings of APIs by name, without those that the target lacks.
+
+        Raises:
+            WorkerStartError: if the target's server is gone, or if it cannot read them.
+        """
+        found: dict[str, str] = {}
+        for start in range(0, len(apis), _DOCSTRINGS):
+            request = {"apis": list(apis[start : start + _DOCSTRINGS])}
+            record = self._request_record("docstrings", request, limit_s=_MODEL_S)
+            if "error" in record:
+                msg = f"{self._server.spec.name}: its docstrings cannot be read: {record['error']}"
+                raise WorkerStartError(msg)
+            found |= {str(api): str(text) for api, text in record.items()}
+        return found
+
+    def deprecation_warnings(self, case: Json, *, limit_s: float) -> list[str]:
+        """Return the messages of the deprecation warnings of a case; none if it does not return.
+
+        Args:
+            case: encoded case of a worker.
+            limit_s: timeout, in seconds.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        record = self._request_record("warnings", {"case": case}, limit_s=limit_s)
+        return [str(message) for message in record.get("warnings", ())]
 
     def _request_record(
         self, operation: str, request: Mapping[str, Json], *, limit_s: float

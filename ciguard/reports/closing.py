@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.text import visible
 from ciguard.reports.caveats import caveats
+from ciguard.reports.upgrade import upgrade_of
 from ciguard.reports.wording import (
     NO_APIS,
     REPRODUCED,
@@ -27,12 +28,14 @@ from ciguard.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.events import RunFinished
     from ciguard.domain.findings import Bucket, Severity
     from ciguard.domain.plan import Plan
+    from ciguard.reports.upgrade import UpgradeChanges
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4
@@ -50,7 +53,12 @@ class ConsoleLine:
 
 
 def closing_lines(
-    event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
+    event: RunFinished,
+    *,
+    folder: Path,
+    plan: Plan | None = None,
+    documentation: Iterable[DocumentationFinding] = (),
+    width: int = 120,
 ) -> list[ConsoleLine]:
     """Return the lines that end a run: about one screen for any number of buckets.
 
@@ -58,6 +66,7 @@ def closing_lines(
         event: the last event of the run.
         folder: the output folder of the run.
         plan: the plan of the run; None if it has none.
+        documentation: the findings about documentation.
         width: the width of the console, in characters.
     """
     lines = [
@@ -67,6 +76,7 @@ def closing_lines(
         *_targets(event),
         ConsoleLine(text=""),
         ConsoleLine(text=f"Buckets: {_counts(event, plan)}"),
+        *_upgrade(upgrade_of(event, plan, documentation)),
         *_bucket_lines(event),
         ConsoleLine(text=""),
         *_next_steps(event, folder),
@@ -114,6 +124,12 @@ def _counts(event: RunFinished, plan: Plan | None) -> str:
     reproduced = [bucket for bucket in event.buckets if bucket.comparison in REPRODUCED]
     causes = len(by_cause(reproduced))
     return counts if causes == len(reproduced) else f"{counts}; {plural(causes, 'distinct cause')}"
+
+
+def _upgrade(upgrade: UpgradeChanges | None) -> Iterator[ConsoleLine]:
+    """Yield a line with the numbers of changes by an upgraded library."""
+    if upgrade is not None:
+        yield ConsoleLine(text=f"Upgrade {visible(upgrade.versions_text)}: {upgrade.counts_text}")
 
 
 def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 import ciguard
 from ciguard.domain.detection import detection_to_json
-from ciguard.domain.events import Event, RunFinished, RunStarted, TargetUnavailable, Warned
+from ciguard.domain.events import (
+    DocumentationChecked,
+    Event,
+    RunFinished,
+    RunStarted,
+    TargetUnavailable,
+    Warned,
+)
 from ciguard.domain.findings import TargetSummary, bucket_to_json, target_to_json
 from ciguard.domain.parts import PARTS_FILE, gap_to_json, part_to_json
 from ciguard.domain.plan import place_to_json, plan_to_json
@@ -23,12 +30,14 @@ from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
 from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
+from ciguard.reports.upgrade import upgrade_of, upgrade_to_json
 from ciguard.reports.wording import counts_by_state, in_display_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.domain.baseline_status import BaselineStatus
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket
     from ciguard.domain.values import Json
     from ciguard.reports.contract import Destination
@@ -46,6 +55,7 @@ class JsonReporter:
         self._started_at = _now()
         self._warnings: list[str] = []
         self._unavailable: dict[str, str] = {}
+        self._documentation: list[DocumentationFinding] = []
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""
@@ -56,6 +66,8 @@ class JsonReporter:
                 self._warnings.append(event.message)
             case TargetUnavailable():
                 self._unavailable[event.target] = event.reason
+            case DocumentationChecked():
+                self._documentation += event.findings
             case RunFinished():
                 self._write(event)
             case _:
@@ -104,6 +116,7 @@ class JsonReporter:
             "buckets": counts_by_state(event.buckets),
             "baseline": _baseline(event.baseline),
             "detection": detection_to_json(event.detection) if event.detection else None,
+            "upgrade": upgrade_to_json(upgrade_of(event, plan, self._documentation)),
             "plan": plan_to_json(plan) if plan else None,
             "places": {
                 name: place_to_json(place)

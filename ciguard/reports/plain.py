@@ -64,7 +64,10 @@ class PlainReporter:
         self._progress.receive(event)
         if isinstance(event, RunFinished):
             self.end_heading()
-            for line in closing_lines(event, folder=self._folder, plan=self.plan):
+            documentation = self._progress.documentation
+            for line in closing_lines(
+                event, folder=self._folder, plan=self.plan, documentation=documentation
+            ):
                 self.line(line.text)
             self._stream.flush()
             return

@@ -10,6 +10,7 @@ from ciguard.domain.events import (
     BatchFinished,
     BucketFlaky,
     BucketOpened,
+    DocumentationChecked,
     Event,
     Provisioning,
     RunFinished,
@@ -22,6 +23,8 @@ from ciguard.domain.findings import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ciguard.domain.documentation import DocumentationFinding
 
 STAGES = (
     "provision",
@@ -75,6 +78,8 @@ class Progress:
         self.targets: dict[str, TargetProgress] = {}
         self.bucket_counts: Counter[int] = Counter()
         self.flaky_count = 0
+        self.documentation: list[DocumentationFinding] = []
+        """Findings about the documentation of libraries."""
 
     @property
     def stage(self) -> str:
@@ -119,16 +124,22 @@ class Progress:
             case BatchFinished():
                 self._begin()
                 self._count(event)
-            case BucketOpened():
-                self.bucket_counts[event.bucket.finding.severity] += 1
-            case BucketFlaky():
-                self.flaky_count += 1
+            case BucketOpened() | BucketFlaky():
+                self._count_bucket(event)
+            case DocumentationChecked():
+                self.documentation += event.findings
             case StageFinished():
                 self._finish(event.stage)
             case RunFinished():
                 self._finished_stages.update(STAGES)
             case _:
                 pass
+
+    def _count_bucket(self, event: BucketOpened | BucketFlaky) -> None:
+        if isinstance(event, BucketFlaky):
+            self.flaky_count += 1
+        else:
+            self.bucket_counts[event.bucket.finding.severity] += 1
 
     def _provision(self, event: Provisioning) -> None:
         self.step = "" if event.done else event.step

@@ -87,6 +87,10 @@ _DESCRIPTIONS = {
         "Two versions behave differently, and neither is clearly wrong.",
         "Check whether your sources rely on the older behaviour.",
     ),
+    FindingClass.ANNOUNCED: (
+        "Two versions behave differently, and the newer one documents the change.",
+        "Check whether your sources rely on the older behaviour, then adapt them.",
+    ),
     FindingClass.UNREACHABLE: (
         "A raw entry point fails on a handle that no public API passes to it.",
         "Report the script upstream. No program that uses only public calls is known to fail.",

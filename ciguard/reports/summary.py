@@ -13,6 +13,7 @@ from ciguard.reports.caveats import caveats
 from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
 from ciguard.reports.progress import STATUSES
+from ciguard.reports.upgrade import upgrade_blocks, upgrade_of
 from ciguard.reports.wording import (
     UNCONFIRMED,
     apis_text,
@@ -49,6 +50,8 @@ DETAILED_DOCUMENTATION = 10
 MAX_LINKED = 5
 """Maximum number of related buckets that the details of a bucket name."""
 _DOCUMENTATION_ORDER = (
+    DocumentationCheck.REMOVED,
+    DocumentationCheck.CHANGED_ALONE,
     DocumentationCheck.CONTRADICTION,
     DocumentationCheck.UNDECLARED,
     DocumentationCheck.DANGLING,
@@ -85,7 +88,7 @@ class SummaryReporter:
             self._documentation += event.findings
         if isinstance(event, RunFinished):
             blocks = (
-                *summary_blocks(event, self._plan, self._folder),
+                *summary_blocks(event, self._plan, self._folder, self._documentation),
                 *_documentation(self._documentation),
                 *_warnings(self._warnings),
                 *_stages(event),
@@ -109,7 +112,12 @@ def first_blocks(blocks: Iterable[str], limit_bytes: int) -> str:
     return "\n".join(kept) + "\n"
 
 
-def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Iterator[str]:
+def summary_blocks(
+    event: RunFinished,
+    plan: Plan | None,
+    folder: Path,
+    documentation: Iterable[DocumentationFinding] = (),
+) -> Iterator[str]:
     """Yield the blocks of a run's summary as markdown, the most important first.
 
     Each block is complete, so that a caller with less space can omit the last blocks.
@@ -118,6 +126,7 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
         event: the last event of the run.
         plan: the plan of the run; None if it has none.
         folder: the folder of the run, which holds the reproducers.
+        documentation: the findings about documentation, if they are known.
     """
     yield f"# ciguard: {event.verdict.value}\n"
     yield f"{markdown_text(event.summary)}\n"
@@ -125,6 +134,9 @@ def summary_blocks(event: RunFinished, plan: Plan | None, folder: Path) -> Itera
     yield f"Buckets: {counts_text(event.buckets, fixed=fixed)}.\n"
     for caveat in caveats(event, plan):
         yield f"> {markdown_text(caveat.text, limit=_MAX_CAVEAT)}\n"
+    upgrade = upgrade_of(event, plan, documentation)
+    if upgrade is not None:
+        yield from upgrade_blocks(upgrade)
     sections = {
         "NEW": [Comparison.NEW.value],
         fixed.upper(): [Comparison.FIXED.value],

@@ -82,7 +82,14 @@ class TerminalReporter:
         """Print the last screen of a run."""
         style = _VERDICT_STYLES.get(event.verdict, "bold green")
         width = self._console.width
-        for line in closing_lines(event, folder=self._folder, plan=self._plan, width=width):
+        lines = closing_lines(
+            event,
+            folder=self._folder,
+            plan=self._plan,
+            documentation=self._progress.documentation,
+            width=width,
+        )
+        for line in lines:
             shown = Text(line.text, style=style if line.is_verdict else "", overflow="ellipsis")
             if line.severity is not None:
                 shown.highlight_words([line.severity.label], _SEVERITY_STYLES[line.severity])

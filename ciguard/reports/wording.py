@@ -107,6 +107,7 @@ def evidence_rows(evidence: Evidence) -> list[tuple[str, str]]:
     """Return label and text of each part of a finding's evidence. They may hold fuzzed text."""
     source = f" ({evidence.source})" if evidence.source else ""
     rows = (
+        ("Announced", evidence.announced),
         ("Expected", evidence.expected),
         ("Observed", evidence.observed),
         ("Invariant", f"{evidence.law}{source}" if evidence.law else ""),

@@ -261,6 +261,8 @@ def _outcome_sentence(api: str, outcome: Outcome | None, finding: Finding) -> st
 def _comparison(evidence: Evidence) -> str:
     """Return the expected and the observed behaviour side by side, and the violated invariant."""
     parts = []
+    if evidence.announced:
+        parts.append(f"Announced: {markdown_code(_local(evidence.announced), limit=600)}")
     if evidence.expected or evidence.observed:
         cells = (evidence.expected, evidence.observed)
         row = " | ".join(markdown_code(_local(text), limit=600) for text in cells)

@@ -328,6 +328,26 @@ def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
 # --- servers --------------------------------------------------------------------------------------
 
 
+def test_docstrings_are_read_of_the_apis_that_exist(dispatcher: Dispatcher) -> None:
+    names = ["planted.double", "planted.absent_function", "planted.Layer"]
+
+    docstrings = dispatcher.tasks("planted").docstrings(names)
+
+    assert docstrings["planted.double"] == "Return twice `x`."
+    assert "planted.absent_function" not in docstrings
+
+
+def test_deprecation_warnings_of_a_call_are_returned(dispatcher: Dispatcher) -> None:
+    tasks = dispatcher.tasks("planted")
+    deprecated = ApiCall(api="locale.getdefaultlocale", kind=CallKind.FUNCTION)
+
+    (message,) = tasks.deprecation_warnings(case_to_json(deprecated), limit_s=10.0)
+
+    assert "deprecated" in message
+    assert tasks.deprecation_warnings(case_to_json(call("double", 1)), limit_s=10.0) == []
+    assert tasks.deprecation_warnings(case_to_json(call("fragile", -1)), limit_s=10.0) == []
+
+
 def test_the_catalogue_of_a_target_is_described(dispatcher: Dispatcher) -> None:
     lines = list(dispatcher.tasks("planted").describe())
 

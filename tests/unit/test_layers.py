@@ -33,6 +33,7 @@ ORDER = (
     {"levels"},
     {"oracles"},
     {"triage"},
+    {"announcements"},
     {"baseline"},
     {"campaign"},
     {"planning"},

@@ -9,12 +9,14 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
+from ciguard.domain.documentation import DocumentationCheck
 from ciguard.domain.findings import PairKind, Tally, TargetSummary
 from ciguard.domain.parts import Gap, part_name, part_to_json
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.text import shortened
 from ciguard.domain.untrusted import MAX_TEXT_LENGTH
 from ciguard.domain.visits import merged_visits, unpack_visits
+from ciguard.oracles import traits_of
 from ciguard.triage import merge_buckets
 
 if TYPE_CHECKING:
@@ -246,10 +248,22 @@ def _merged(progress: Sequence[StreamProgress]) -> StreamProgress:
 
 
 def documentation_of(parts: Iterable[Part]) -> dict[str, tuple[DocumentationFinding, ...]]:
-    """Return the findings in the documentation of each library."""
+    """Return the findings in the documentation of each library.
+
+    An API whose documentation changed alone in one part may behave differently in another.
+    """
+    parts = tuple(parts)
+    differing = {
+        bucket.finding.api
+        for part in parts
+        for bucket in part.buckets
+        if traits_of(bucket.finding.oracle).is_differential
+    }
     findings: dict[str, dict[str, DocumentationFinding]] = {}
     for part in parts:
         for finding in part.documentation:
+            if finding.check is DocumentationCheck.CHANGED_ALONE and finding.api in differing:
+                continue
             findings.setdefault(finding.library, {}).setdefault(finding.fingerprint, finding)
     return {
         library: tuple(findings[library][name] for name in sorted(findings[library]))

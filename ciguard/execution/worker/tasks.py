@@ -16,9 +16,13 @@ from ciguard.execution.worker.loop import Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.messages import end_without_device
 from ciguard.execution.worker.preparing import restrict_process, start_device
-from ciguard.libraries.in_target import contract, device_errors
+from ciguard.libraries.in_target import contract, device_errors, introspection
 
 _MAX_DESCRIBED_MIB = 256
+_MAX_DOCSTRING = 30_000
+_MAX_WARNINGS = 20
+_MAX_WARNING = 1_000
+_DEPRECATIONS = (DeprecationWarning, FutureWarning, PendingDeprecationWarning)
 
 
 class Tasks:
@@ -48,6 +52,8 @@ class Tasks:
             "describe": self._describe,
             "models": self._models,
             "functions": self._describe_functions,
+            "docstrings": self._docstrings,
+            "warnings": self._warnings,
             "script": self._run_script,
         }
         return tasks[operation]
@@ -94,9 +100,7 @@ class Tasks:
         sources, output, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        os.lseek(sources, 0, os.SEEK_SET)
-        with os.fdopen(sources, encoding="utf-8") as stream:
-            requests = json.load(stream)
+        requests = _read_requests(sources)
         if not any("folder" in source for source in requests):  # applications download files
             limits.limit_output(self._settings["output_mib"])
             if self._settings["confine"]:
@@ -110,13 +114,44 @@ class Tasks:
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         restrict_process(self._settings)
-        os.lseek(sources, 0, os.SEEK_SET)
-        with os.fdopen(sources, encoding="utf-8") as stream:
-            requests = json.load(stream)
+        requests = _read_requests(sources)
         runner = runner_of(self._settings["functions"], self._adapter)
         with os.fdopen(output, "w", encoding="utf-8") as stream:
             for source in requests:
                 stream.write(json.dumps(runner.describe(source)) + "\n")
+
+    def _docstrings(self, descriptors: Sequence[int]) -> None:
+        """Write the docstring of each API in the request; none for APIs that do not exist."""
+        requests, output, log, stack = descriptors
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        (request,) = _read_requests(requests)
+        docstrings = {}
+        for api in request["apis"]:
+            try:
+                value = self._adapter.resolve(api)
+                docstrings[api] = introspection.whole_docstring(value)[:_MAX_DOCSTRING]
+            except Exception:  # noqa: BLE001, S112 - a public object may raise anything
+                continue
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(docstrings))
+
+    def _warnings(self, descriptors: Sequence[int]) -> None:
+        """Run a case, and write the deprecation warnings that it raised."""
+        requests, output, log, stack = descriptors
+        redirect_streams(log, stack)
+        restrict_process(self._settings)
+        (request,) = _read_requests(requests)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self._executor.execute(request["case"])
+        messages = [
+            str(warning.message)[:_MAX_WARNING]
+            for warning in caught
+            if issubclass(warning.category, _DEPRECATIONS)
+        ]
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps({"warnings": messages[:_MAX_WARNINGS]}))
 
     def _run_script(self, descriptors: Sequence[int]) -> None:
         script, log, stack = descriptors
@@ -154,6 +189,13 @@ class Tasks:
     def _start_device(self) -> None:
         if self._on_device:
             start_device(self._adapter, self._settings)
+
+
+def _read_requests(descriptor: int) -> list[Any]:
+    """Return the requests in a file, which is closed."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with os.fdopen(descriptor, encoding="utf-8") as stream:
+        return list(json.load(stream))
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:

@@ -10,6 +10,7 @@ from ciguard.reports.html.forest import Forest
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.events import InputsMishandled, RunStarted
 
 _MAX_STEPS = 120
@@ -70,8 +71,8 @@ class RunObservations:
     forest: Forest = field(default_factory=Forest)
     mishandled: list[InputsMishandled] = field(default_factory=list)
     """Inputs that applications handle wrongly, by function."""
-    documentation_count: int = 0
-    """Number of findings about the documentation of libraries."""
+    documentation: list[DocumentationFinding] = field(default_factory=list)
+    """Findings about the documentation of libraries."""
 
     def warn(self, message: str) -> None:
         """Count a warning, and store it if it is one of the first."""

@@ -17,6 +17,8 @@ from ciguard.reports.html.inputs import mishandled_records
 from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.templates import file_markup, style_hash, template_named
 from ciguard.reports.html.trees import forest_view
+from ciguard.reports.html.upgrade import upgrade_view
+from ciguard.reports.upgrade import upgrade_of
 from ciguard.reports.wording import (
     STATES,
     apis_text,
@@ -74,7 +76,7 @@ def page(
     plan = observed.started.plan if observed.started else None
     run_caveats = _caveats(event, observed, plan)
     forest = forest_view(observed.forest, in_display_order(event.buckets))
-    script, style = file_markup("page.js"), file_markup("page.css") + file_markup("inputs.css")
+    script, style = file_markup("page.js"), _style()
     return template.generate(
         policy="; ".join(
             (
@@ -100,12 +102,18 @@ def page(
         plan=None if plan is None else _plan_variables(plan),
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MAX_TARGETS]))],
-        documentation_count=observed.documentation_count,
+        documentation_count=len(observed.documentation),
+        upgrade=upgrade_view(upgrade_of(event, plan, observed.documentation)),
         mishandled=mishandled_records(observed.mishandled),
         marks=_MARKS,
         forest=forest,
         **_buckets(event, folder, plan, nodes=forest.nodes if forest else {}),
     )
+
+
+def _style() -> Markup:
+    names = ("page.css", "inputs.css", "upgrade.css")
+    return Markup("").join(map(file_markup, names))
 
 
 def _tone(event: RunFinished, run_caveats: list[Caveat]) -> str:

@@ -47,7 +47,7 @@ class HtmlReporter:
             case TargetUnavailable():
                 observed.unavailable[event.target] = event.reason
             case DocumentationChecked():
-                observed.documentation_count += len(event.findings)
+                observed.documentation += event.findings
             case InputsMishandled():
                 observed.add_mishandled(event)
             case RunFinished():

@@ -29,6 +29,7 @@ from ciguard.campaign.sharding import merged_run
 from ciguard.campaign.sharding.merged_run import merge_parts
 from ciguard.campaign.sharding.parts_file import Folder
 from ciguard.config import Config
+from ciguard.domain.documentation import DocumentationCheck
 from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
@@ -290,6 +291,16 @@ def test_later_shards_are_compared_with_the_baseline_of_merged_ones(
     }
     script = next(b.reproducer for b in end(first).buckets if b.fingerprint == CRASH.fingerprint)
     assert "planted.fragile(-1)" in (config.out / script).read_text("utf-8")
+
+
+def test_documentation_that_another_part_contradicts_is_left_out() -> None:
+    of_cube, of_double = (
+        replace(DANGLING, check=DocumentationCheck.CHANGED_ALONE, api=f"planted.{name}")
+        for name in ("cube", "double")
+    )
+    every = [part(FIRST, documentation=(of_cube, of_double)), part(SECOND, buckets=(VALUES,))]
+
+    assert merged_run.documentation_of(every) == {"planted": (of_double,)}
 
 
 def test_the_events_are_those_of_a_run(config: Config, tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""Aspects: the words by which a sentence is about one kind of difference."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ciguard.announcements.changes import DocumentedChange
+
+_RETURN = r"results?|returns?|returned|outputs?"
+_CHECK = (
+    r"must|only|require[sd]?|support(?:s|ed)?|unsupported|longer|remov(?:ed|al|es)|deprecat\w+"
+    r"|rais(?:es?|ed)|errors?|\w+error|invalid|cannot|allow(?:s|ed)?|disallow\w*|forbid\w*|accepts?"
+    r"|accepted|reject\w*|positive|non-?negative|greater|less|least|most|between|range|dtypes?"
+    r"|integers?|ints?|floats?|float\d+|u?int\d+|bfloat16|bool\w*|complex\d*|none|strings?|tuples?"
+    r"|lists?|sequences?|scalars?|optional|\d-?d|dimension\w*|shapes?|-?\d[\d.]*|[<>=≤≥]+|callable"
+)
+_ASPECTS = {
+    "refused": _CHECK,
+    "accepted": _CHECK,
+    "exception": r"rais(?:es?|ed)|errors?|exceptions?|\w+error",
+    "dtype": r"dtypes?|cast\w*|promot\w+|precision|integers?|floats?|float\d+|bfloat16|u?int\d+"
+    r"|double|complex\d*|bool\w*",
+    "shape": r"shapes?|dims?|dimension\w*|sizes?|axis|axes|rank|keepdims?|squeez\w*|broadcast\w*"
+    r"|scalars?|lengths?|flatten\w*|\d-?d",
+    "structure": rf"{_RETURN}|tuples?|lists?|namedtuple|dict\w*|sparse|none|scalars?",
+    "nan": r"nans?|inf|infinit\w+|undefined|overflow\w*|finite|division|zeros?",
+    "values": rf"{_RETURN}|values?|comput\w+|round\w*|behaviou?rs?|ignor\w+|sort\w*|order\w*"
+    r"|normali[sz]\w+|equal\w*|formula|algorithm|interpolat\w+|scal(?:e|ed|ing)|weight\w*|mean|sum",
+    "mutation": r"in-?place|mutat\w+|modif\w+|cop(?:y|ies|ied)|overwrit\w+",
+    "aliasing": r"views?|cop(?:y|ies|ied)|shar\w+|alias\w*|in-?place|memory|storage",
+}
+"""Words that a sentence about each kind of difference has."""
+_PATTERNS = {kind: re.compile(pattern) for kind, pattern in _ASPECTS.items()}
+KINDS = frozenset(_ASPECTS)
+"""Kinds of difference that documentation can announce."""
+_FORBIDDING = re.compile(
+    r"\b(?:cannot|deprecated|error|longer|must|not?|only|raises|removed|requires?|required"
+    r"|unsupported)\b",
+    re.IGNORECASE,
+)
+_ALLOWING = re.compile(
+    r"\b(?:accept(?:s|ed)?|allow(?:s|ed)?|may|optional|support(?:s|ed)?)\b", re.IGNORECASE
+)
+
+
+def has_aspect(kind: str, words: Iterable[str]) -> bool:
+    """Return whether one of the words is about a kind of difference, one of `KINDS`."""
+    return any(_PATTERNS[kind].fullmatch(word) for word in words)
+
+
+def may_cause(change: DocumentedChange, kind: str) -> bool:
+    """Return whether a changed sentence does not go into the other direction.
+
+    A new permission does not announce a refusal, and a new restriction does not announce that more
+    is accepted.
+    """
+    text = change.after or change.before
+    forbids = bool(_FORBIDDING.search(text))
+    allows = not forbids and bool(_ALLOWING.search(text))
+    if not change.after:
+        forbids, allows = allows, forbids
+    return not ((kind == "refused" and allows) or (kind == "accepted" and forbids))

@@ -1,0 +1,177 @@
+"""Changes of an API's documentation between two versions: signature, defaults and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ciguard.announcements.statements import Statement, statements_of
+from ciguard.domain.records import ParameterKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+
+_MIN_SIMILARITY = 0.6
+"""Minimum similarity of two sentences of which one replaces the other."""
+_BY_POSITION = {ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiDocumentation:
+    """Everything that one version of a library documents of an API."""
+
+    record: ApiRecord
+    docstring: str = ""
+    """The whole docstring; empty if it could not be read."""
+
+
+class ChangeKind(StrEnum):
+    """Part of the documentation that changed."""
+
+    SENTENCE = "sentence"
+    DEFAULT = "default"
+    ADDED = "added"
+    """The head's signature has a new parameter."""
+    REMOVED = "removed"
+    """The head's signature lacks a parameter."""
+    KEYWORD_ONLY = "keyword-only"
+    """The head takes a parameter only by keyword."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentedChange:
+    """One difference between the documentation of an API in two versions."""
+
+    kind: ChangeKind
+    parameter: str = ""
+    """Parameter that the change is about; empty if it is about the whole API."""
+    before: str = ""
+    """Sentence or default on the base; empty if there is none."""
+    after: str = ""
+    """Sentence or default on the head; empty if there is none."""
+    directive: str = ""
+    """Directive that contains the sentence on the head, such as `versionchanged`."""
+
+    @property
+    def changed_words(self) -> frozenset[str]:
+        """Words that only one of the two sentences has."""
+        before, after = Statement(self.before).words, Statement(self.after).words
+        return frozenset(before) ^ frozenset(after)
+
+    @property
+    def words(self) -> str:
+        """The change as a phrase. It quotes documentation: escape it for display."""
+        name = f"`{self.parameter}`"
+        match self.kind:
+            case ChangeKind.DEFAULT:
+                return f"the default of {name} changed from {self.before} to {self.after}"
+            case ChangeKind.ADDED:
+                return f"the parameter {name} was added"
+            case ChangeKind.REMOVED:
+                return f"the parameter {name} was removed"
+            case ChangeKind.KEYWORD_ONLY:
+                return f"{name} must be passed by keyword"
+            case ChangeKind.SENTENCE:
+                return self._sentence_in_words()
+
+    def _sentence_in_words(self) -> str:
+        subject = (
+            f"the documentation of `{self.parameter}`" if self.parameter else "the documentation"
+        )
+        if not self.before:
+            return f"{subject} now also says “{self.after}”"
+        if not self.after:
+            return f"{subject} no longer says “{self.before}”"
+        return f"{subject} said “{self.before}” and now says “{self.after}”"
+
+
+def documented_changes(base: ApiDocumentation, head: ApiDocumentation) -> list[DocumentedChange]:
+    """Return the changes of an API's documentation, those of the signature first."""
+    return [*_signature_changes(base.record, head.record), *_sentence_changes(base, head)]
+
+
+def _signature_changes(base: ApiRecord, head: ApiRecord) -> Iterator[DocumentedChange]:
+    """Yield changes of signatures from the same source; others cannot be compared."""
+    if not base.source or base.source != head.source:
+        return
+    before, after = _named(base), _named(head)
+    takes_any = any(item.kind is ParameterKind.VAR_KEYWORD for item in head.parameters)
+    for name, old in before.items():
+        new = after.get(name)
+        if new is None:
+            if not takes_any:
+                yield DocumentedChange(kind=ChangeKind.REMOVED, parameter=name)
+            continue
+        if old.kind in _BY_POSITION and new.kind is ParameterKind.KEYWORD_ONLY:
+            yield DocumentedChange(kind=ChangeKind.KEYWORD_ONLY, parameter=name)
+        if old.default is not None and new.default is not None and old.default != new.default:
+            yield DocumentedChange(
+                kind=ChangeKind.DEFAULT,
+                parameter=name,
+                before=str(old.default),
+                after=str(new.default),
+            )
+    for name in after.keys() - before.keys():
+        yield DocumentedChange(kind=ChangeKind.ADDED, parameter=name)
+
+
+def _named(record: ApiRecord) -> dict[str, ParameterRecord]:
+    return {
+        item.name: item
+        for item in (*record.parameters, *record.inputs)
+        if item.kind not in {ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD}
+    }
+
+
+def _sentence_changes(base: ApiDocumentation, head: ApiDocumentation) -> Iterator[DocumentedChange]:
+    """Yield changed sentences; a sentence that only moved to another paragraph is unchanged."""
+    before = statements_of(base.record, base.docstring)
+    after = statements_of(head.record, head.docstring)
+    known, kept = _Known(before), _Known(after)
+    removed = [item for item in before if not kept.has(item)]
+    for new in after:
+        if known.has(new):
+            continue
+        old = _predecessor(new, removed)
+        if old is not None:
+            removed.remove(old)
+        yield DocumentedChange(
+            kind=ChangeKind.SENTENCE,
+            parameter=new.parameter,
+            before=old.text if old else "",
+            after=new.text,
+            directive=new.directive,
+        )
+    for old in removed:
+        yield DocumentedChange(kind=ChangeKind.SENTENCE, parameter=old.parameter, before=old.text)
+
+
+class _Known:
+    """Statements of one version."""
+
+    def __init__(self, statements: list[Statement]) -> None:
+        self._stated = {(item.parameter, item.words) for item in statements}
+        self._words = {item.words for item in statements}
+
+    def has(self, statement: Statement) -> bool:
+        """Return whether a sentence is stated, of its parameter or of the whole API."""
+        if not statement.parameter:
+            return statement.words in self._words
+        subjects = (statement.parameter, "")
+        return any((subject, statement.words) in self._stated for subject in subjects)
+
+
+def _predecessor(new: Statement, removed: list[Statement]) -> Statement | None:
+    """Return the removed sentence that a new one replaces; None if there is none."""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(new.words)
+    best, similarity = None, _MIN_SIMILARITY
+    for old in removed:
+        matcher.set_seq1(old.words)
+        if old.parameter == new.parameter and matcher.ratio() >= similarity:
+            best, similarity = old, matcher.ratio()
+    return best

@@ -1,0 +1,237 @@
+"""Decides whether a difference between two versions was announced by the library's documentation.
+
+A sentence announces a difference only if both are about the same API, argument and aspect, such as
+the dtype of results. When in doubt, the difference is not announced.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ciguard.announcements.aspects import KINDS, has_aspect, may_cause
+from ciguard.announcements.changes import ChangeKind, DocumentedChange, documented_changes
+from ciguard.announcements.observed import REFUSALS, content_words, observed_change
+from ciguard.announcements.release_notes import notes_about
+from ciguard.announcements.statements import Statement, statements_of
+from ciguard.oracles.specifications import (
+    requirements_in,
+    specifications_of,
+    violated_specifications,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ciguard.announcements.changes import ApiDocumentation
+    from ciguard.announcements.observed import ObservedChange
+    from ciguard.announcements.release_notes import ReleaseNote
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+
+_DEPRECATED = re.compile(
+    r"deprecat|\bwill be removed\b|\bwill (?:raise|become) an? error", re.IGNORECASE
+)
+_OF_API = re.compile(
+    r"\b(?:this|the) (?:function|method|api|class|layer|op|operator|operation|module|symbol)\b"
+    r"|^\W*deprecated\b",
+    re.IGNORECASE,
+)
+_DEPRECATED_KINDS = frozenset({"refused", "exception"})
+"""Kinds of difference that a deprecation announces: what is deprecated is going to be refused."""
+_MIN_SHARED_WORDS = 2
+"""Minimum number of content words that an exception's message shares with a sentence about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSources:
+    """Texts, besides the documentation of the API, that may announce a difference."""
+
+    siblings: Sequence[tuple[ApiDocumentation, ApiDocumentation]] = ()
+    """Documentation, on base and head, of other APIs that call the same operator."""
+    notes: Sequence[ReleaseNote] = ()
+    """Release notes of the versions after the base, up to the head."""
+    warnings: Callable[[], Sequence[str]] = tuple
+    """Function that returns the deprecation warnings that the base raises for the call; it is
+    called only if no sentence announces the difference."""
+
+
+def announcement(
+    finding: Finding,
+    base: ApiDocumentation,
+    head: ApiDocumentation,
+    others: OtherSources | None = None,
+) -> str:
+    """Return how the documentation announces a difference; empty if it does not.
+
+    Args:
+        finding: a finding that compares base and head, its targets in this order.
+        base: documentation of the API on the base.
+        head: documentation of the API on the head.
+        others: other texts that may announce it.
+
+    Returns:
+        A sentence that quotes the documentation: escape it for display.
+    """
+    others = others or OtherSources()
+    observed = observed_change(finding, base.record)
+    if observed is None or observed.kind not in KINDS:
+        return ""
+    reasons = chain(
+        _deprecations(base, observed),
+        _changed_requirements(finding.case, base, head, observed),
+        (
+            change.words
+            for change in documented_changes(base, head)
+            if _is_about(change, observed, base)
+        ),
+        chain.from_iterable(_sentences_of(finding, *sibling) for sibling in others.siblings),
+        (
+            note.words
+            for note in notes_about(others.notes, base.record)
+            if has_aspect(observed.kind, Statement(note.text).words)
+        ),
+        _deprecation_warnings(base, observed, others),
+    )
+    return next(reasons, "")
+
+
+def _sentences_of(
+    finding: Finding, base: ApiDocumentation, head: ApiDocumentation
+) -> Iterator[str]:
+    """Yield the sentences of another API with the same operator that announce a difference."""
+    observed = observed_change(finding, base.record)
+    if observed is None:
+        return
+    for change in documented_changes(base, head):
+        is_sentence = change.kind is ChangeKind.SENTENCE
+        if is_sentence and _is_sentence_about(change, observed, base):
+            yield f"for `{base.record.api}`, which calls the same operator, {change.words}"
+
+
+def _deprecations(base: ApiDocumentation, observed: ObservedChange) -> Iterator[str]:
+    """Yield the sentences by which the base deprecates what the call uses."""
+    if observed.kind in _DEPRECATED_KINDS:
+        for statement in _deprecating(base):
+            if _is_used(statement, base, observed):
+                yield _deprecation_in_words(statement)
+
+
+def _deprecation_warnings(
+    base: ApiDocumentation, observed: ObservedChange, others: OtherSources
+) -> Iterator[str]:
+    """Yield the warnings that name the API or an argument of the call."""
+    if observed.kind not in _DEPRECATED_KINDS:
+        return
+    names = {base.record.api.rpartition(".")[2].lower(), *map(str.lower, observed.named)}
+    for message in others.warnings():
+        if not names.isdisjoint(Statement(message).words):
+            yield f"the base warns that this is deprecated: “{' '.join(message.split())}”"
+
+
+def deprecation_of(base: ApiDocumentation) -> str:
+    """Return the sentence by which the base deprecates a whole API; empty if it does not."""
+    for statement in _deprecating(base):
+        if not _mentioned(statement, base) and _is_of_api(statement, base):
+            return _deprecation_in_words(statement)
+    return ""
+
+
+def _deprecating(base: ApiDocumentation) -> Iterator[Statement]:
+    """Yield the sentences that deprecate an API or a parameter."""
+    for statement in statements_of(base.record, base.docstring):
+        if statement.directive == "deprecated" or _DEPRECATED.search(statement.text):
+            yield statement
+
+
+def _deprecation_in_words(statement: Statement) -> str:
+    subject = f"`{statement.parameter}`" if statement.parameter else "the API"
+    return f"the base already declares {subject} deprecated: “{statement.text}”"
+
+
+def _is_used(statement: Statement, base: ApiDocumentation, observed: ObservedChange) -> bool:
+    """Return whether a deprecated API or parameter is one that the call uses."""
+    mentioned = _mentioned(statement, base)
+    if mentioned:
+        return not mentioned.isdisjoint(observed.named)
+    return _is_of_api(statement, base)
+
+
+def _is_of_api(statement: Statement, base: ApiDocumentation) -> bool:
+    """Return whether a sentence about deprecation is about the whole API."""
+    name = base.record.api.rpartition(".")[2].lower()
+    names_it = _OF_API.search(statement.text) or name in statement.words
+    return statement.directive == "deprecated" or bool(names_it)
+
+
+def _mentioned(statement: Statement, base: ApiDocumentation) -> set[str]:
+    """Return the parameters that a sentence describes or names."""
+    if statement.parameter:
+        return {statement.parameter}
+    names = {item.name for item in (*base.record.parameters, *base.record.inputs)}
+    return {name for name in names if name.lower() in statement.words}
+
+
+def _changed_requirements(
+    case: Case, base: ApiDocumentation, head: ApiDocumentation, observed: ObservedChange
+) -> Iterator[str]:
+    """Yield the requirements that only one version documents, and that the call violates."""
+    if observed.kind not in {"refused", "accepted"}:
+        return
+    stricter, laxer = (head, base) if observed.kind == "refused" else (base, head)
+    known = _violations(case, laxer)
+    for parameter, sentence in _violations(case, stricter).items():
+        if parameter not in known:
+            verb = "now requires" if stricter is head else "no longer requires"
+            yield f"the documentation of `{parameter}` {verb}: “{sentence}”"
+
+
+def _violations(case: Case, api: ApiDocumentation) -> dict[str, str]:
+    """Return the sentence of a documented requirement that a call violates, by parameter."""
+    stated = [item for items in specifications_of(api.record).values() for item in items]
+    return {item.parameter: item.sentence for item, _ in violated_specifications(case, stated)}
+
+
+def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocumentation) -> bool:
+    """Return whether a change of the documentation explains an observed difference."""
+    is_passed = change.parameter in observed.passed
+    match change.kind:
+        case ChangeKind.DEFAULT:
+            return not is_passed and observed.kind not in REFUSALS
+        case ChangeKind.ADDED:
+            return observed.kind == "accepted" and is_passed
+        case ChangeKind.REMOVED:
+            return observed.kind in _DEPRECATED_KINDS and change.parameter in observed.named
+        case ChangeKind.KEYWORD_ONLY:
+            return observed.kind == "refused" and change.parameter in observed.by_position
+        case ChangeKind.SENTENCE:
+            return _is_sentence_about(change, observed, base)
+
+
+def _is_sentence_about(
+    change: DocumentedChange, observed: ObservedChange, base: ApiDocumentation
+) -> bool:
+    sentence = Statement(change.after or change.before, change.parameter)
+    is_default = "default" in sentence.words and change.parameter not in observed.passed
+    if change.parameter and is_default and observed.kind not in REFUSALS:
+        return True
+    mentioned = _mentioned(sentence, base)
+    is_of_others = mentioned and mentioned.isdisjoint(observed.subjects)
+    # `_changed_requirements` decides about requirements by the values of the call.
+    is_requirement = bool(requirements_in(sentence.text, change.parameter))
+    if is_of_others or is_requirement or not may_cause(change, observed.kind):
+        return False
+    is_of_aspect = has_aspect(observed.kind, change.changed_words)
+    if observed.kind not in REFUSALS:
+        return is_of_aspect
+    if mentioned:
+        return is_of_aspect or bool(_shared(change.changed_words, observed))
+    return is_of_aspect and len(_shared(sentence.words, observed)) >= _MIN_SHARED_WORDS
+
+
+def _shared(words: Iterable[str], observed: ObservedChange) -> frozenset[str]:
+    """Return the content words of the messages that are among the words, without parameters."""
+    parameters = {name.lower() for name in observed.passed}
+    return observed.content & content_words(words) - parameters

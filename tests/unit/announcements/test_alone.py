@@ -1,0 +1,88 @@
+"""Documentation that changed without the behaviour, and APIs that were removed."""
+
+from __future__ import annotations
+
+import pytest
+from announcement_examples import API, documented
+
+from ciguard.announcements import (
+    ApiDocumentation,
+    Release,
+    documentation_alone,
+    removal,
+    removed_apis,
+)
+from ciguard.domain.documentation import DocumentationCheck
+from ciguard.domain.records import ParameterRecord
+
+RELEASE = Release(library="torch", base="2.0", head="2.1")
+X = ParameterRecord(name="x")
+
+
+def sized(doc: str, **changes: object) -> ApiDocumentation:
+    return documented("", X, ParameterRecord(name="size", doc=doc, **changes))  # type: ignore[arg-type]
+
+
+def test_a_new_requirement_that_no_call_felt_is_reported() -> None:
+    (finding,) = documentation_alone(RELEASE, sized("Size."), sized("Must be positive."))
+
+    assert finding.check is DocumentationCheck.CHANGED_ALONE
+    assert (finding.library, finding.api, finding.parameter) == ("torch", API, "size")
+    assert finding.message == (
+        "changed in the documentation from 2.0 to 2.1, but no call of this run behaved "
+        "differently: the documentation of `size` now also says “Must be positive”"
+    )
+    assert finding.evidence == "Must be positive"
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        (sized("", default="1"), sized("", default="2")),
+        (documented("Pools."), documented("Pools. Now faster.")),
+        (documented("Pools."), documented("Pools.\n\n.. versionchanged:: 2.1\n   Uses blocks.")),
+    ],
+)
+def test_defaults_and_sentences_about_change_are_reported(
+    base: ApiDocumentation, head: ApiDocumentation
+) -> None:
+    assert len(list(documentation_alone(RELEASE, base, head))) == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        (documented("Pools x."), documented("Pools the tensor x.")),
+        (sized("Size."), sized("The size of each block.")),
+        (
+            documented("", X),
+            documented("", X, ParameterRecord(name="new", doc="Must be positive.")),
+        ),
+    ],
+)
+def test_other_edits_are_not_reported(base: ApiDocumentation, head: ApiDocumentation) -> None:
+    assert list(documentation_alone(RELEASE, base, head)) == []
+
+
+def test_an_api_is_removed_if_the_head_has_none_of_its_names() -> None:
+    names = ("a.f", "a.g", "a.h")
+    base = {name: documented(api=name).record for name in names}
+    base["a.h"] = documented(api="a.h", aliases=("b.h",)).record
+    head = {
+        "b.h": documented(api="b.h").record,
+        "c.f": documented(api="c.f", aliases=("a.f",)).record,
+    }
+
+    assert removed_apis(base, head) == ["a.g"]
+
+
+def test_a_removal_quotes_the_deprecation() -> None:
+    announced = removal(RELEASE, documented("Pools.\n\n.. deprecated:: 2.0\n   Use other."))
+
+    assert announced.check is DocumentationCheck.REMOVED
+    assert announced.message == (
+        "removed between 2.0 and 2.1; the base already declares the API deprecated: “2.0 Use other”"
+    )
+    assert removal(RELEASE, documented("Pools.")).message == (
+        "removed between 2.0 and 2.1, and was not deprecated before"
+    )
