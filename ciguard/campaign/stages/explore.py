@@ -10,6 +10,7 @@ from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.events import FirstPassFinished, Warned
+from ciguard.domain.text import visible
 from ciguard.interrupts import held
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
+
+_MAX_WARNINGS = 20
+"""Maximum number of functions for which a warning states why they were not tested."""
 
 
 class Explore(CampaignStage):
@@ -71,6 +75,17 @@ class Explore(CampaignStage):
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
         yield from self._unfinished_passes()
+        yield from self._untested_functions()
+
+    def _untested_functions(self) -> Iterator[Warned]:
+        """Warn of the user's functions that were never called with valid arguments."""
+        for stream in self._state.streams.values():
+            reasons = stream.called.reasons()
+            untested = [(n, reasons[n]) for n in stream.called.functions if reasons[n]]
+            for name, reason in untested[:_MAX_WARNINGS]:
+                yield Warned(message=f"NOT TESTED: {visible(name)}: {reason}")
+            if len(untested) > _MAX_WARNINGS:
+                yield Warned(message=f"NOT TESTED: {len(untested) - _MAX_WARNINGS} more functions")
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""
