@@ -13,9 +13,10 @@ from ciguard.domain.outcomes import Rejected, Stage
 from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from ciguard.campaign.stream import ExecutedBatch
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
 
 _MAX_REASON = 300
 """Maximum length of a reason, in characters."""
@@ -34,12 +35,12 @@ class CalledFunctions:
     _reasons: dict[str, Counter[str]] = field(default_factory=dict)
     """Number of invalid calls by reason, by function."""
 
-    def note(self, executed: ExecutedBatch) -> None:
-        """Add the outcomes of a batch; of the import of a program, they do not count."""
-        for index, case in enumerate(executed.cases):
+    def note(self, cases: Sequence[Case], results: Mapping[str, Sequence[Outcome]]) -> None:
+        """Add the outcomes of cases, by target; of the import of a program, they do not count."""
+        for index, case in enumerate(cases):
             if case.api not in self.functions or case.api in self.tested:
                 continue
-            outcomes = [row[index] for row in executed.outcomes.values()]
+            outcomes = [row[index] for row in results.values()]
             invalid = [
                 outcome
                 for outcome in outcomes

@@ -165,7 +165,7 @@ class Stream:
         pending, executed = self._yielded
         self._yielded = None
         self.cases += len(executed.cases)
-        self.called.note(executed)
+        self.called.note(executed.cases, executed.outcomes)
         self._complete(pending, executed)
 
     def _complete(self, pending: _PendingBatch, executed: ExecutedBatch | None) -> None:

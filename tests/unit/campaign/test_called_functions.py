@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ciguard.campaign.called_functions import CalledFunctions, functions_of
-from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
 
@@ -13,17 +12,17 @@ DISCARDED = Rejected("discarded", "x > 3", Stage.BUILD)
 DOCUMENTED = Rejected("ValueError", "too large")
 
 
-def executed(*rows: tuple[Outcome, Outcome], api: str = NAME) -> ExecutedBatch:
+def note(called: CalledFunctions, *rows: tuple[Outcome, Outcome], api: str = NAME) -> None:
     case = FunctionCase(api=api, file="m.py")
     first, second = zip(*rows, strict=True)
-    return ExecutedBatch(api, (case,) * len(rows), {"one": first, "two": second})
+    called.note((case,) * len(rows), {"one": first, "two": second})
 
 
 def test_a_function_without_a_valid_call_is_reported_with_the_main_reason() -> None:
     called = CalledFunctions((NAME, "m.py:g"), {"broken.py": "ImportError: x"})
 
     other = Rejected("no-instance", "KeyError: 'a'", Stage.BUILD)
-    called.note(executed((DISCARDED, DISCARDED), (other, other), (DISCARDED, DISCARDED)))
+    note(called, (DISCARDED, DISCARDED), (other, other), (DISCARDED, DISCARDED))
 
     assert called.reasons() == {
         "broken.py": "ImportError: x",
@@ -35,7 +34,7 @@ def test_a_function_without_a_valid_call_is_reported_with_the_main_reason() -> N
 def test_one_valid_call_on_one_target_suffices() -> None:
     for outcome in (PASSED, DOCUMENTED):
         called = CalledFunctions((NAME,))
-        called.note(executed((DISCARDED, outcome)))
+        note(called, (DISCARDED, outcome))
 
         assert called.reasons() == {NAME: ""}
 
@@ -43,14 +42,14 @@ def test_one_valid_call_on_one_target_suffices() -> None:
 def test_the_import_of_a_program_is_no_call_of_its_functions() -> None:
     called = CalledFunctions((NAME,))
 
-    called.note(executed((PASSED, PASSED), api="m.py"))
+    note(called, (PASSED, PASSED), api="m.py")
 
     assert called.reasons()[NAME]
 
 
 def test_a_resumed_run_knows_the_functions_that_were_tested() -> None:
     called, resumed = CalledFunctions((NAME,)), CalledFunctions((NAME,))
-    called.note(executed((PASSED, PASSED)))
+    note(called, (PASSED, PASSED))
 
     resumed.continue_from(called.state())
 
