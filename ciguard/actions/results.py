@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ciguard.domain.findings import Verdict
+from ciguard.domain.findings import INCONCLUSIVE, Verdict
 from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 from ciguard.files import read_text
@@ -36,8 +36,8 @@ FILES = {
 """Files of the results folder, by the output that holds the path."""
 RUN_FILE = "run.json"
 NOT_RUN = "not-run"
+NOT_TESTED = "not-tested"
 INTERRUPTED = "interrupted"
-_UNFINISHED = frozenset({Verdict.NOT_RUN, Verdict.INTERRUPTED})
 _MAX_REASONS = 20
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -166,7 +166,7 @@ def _results(run: Any, folder: Path) -> Results:
     # ExitCode rejects other numbers, such as 256, which a shell truncates to 0.
     verdict, exit_code = Verdict(run["verdict"]), ExitCode(run["exit_code"])
     counts = {name.replace(" ", "-"): int(count) for name, count in run["buckets"].items()}
-    is_pass = exit_code is ExitCode.CLEAN and verdict not in _UNFINISHED
+    is_pass = exit_code is ExitCode.CLEAN and verdict not in INCONCLUSIVE
     return Results(
         verdict=_kebab_case(verdict),
         sentence=str(run["summary"]),

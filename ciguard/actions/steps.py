@@ -20,7 +20,7 @@ from ciguard.actions.request import (
     ActionTask,
     settings_of,
 )
-from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
+from ciguard.actions.results import INTERRUPTED, NOT_RUN, NOT_TESTED, RUN_FILE, results_of
 from ciguard.domain.plan import PlanMode, plan_from_json
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ExitCode, suggestion
@@ -40,7 +40,7 @@ _STEP_VARIABLE = re.compile(
     r"INPUT_.*|ACTIONS_.*|.*TOKEN.*|GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)", re.IGNORECASE
 )
 """Matches environment variables of a step that must not reach the processes of fuzzed calls."""
-_INCONCLUSIVE = frozenset({NOT_RUN, INTERRUPTED})
+_INCONCLUSIVE = frozenset({NOT_RUN, NOT_TESTED, INTERRUPTED})
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 _.-]")
 _MAX_NAME = 80
 _SEPARATOR = re.compile(r"[,\s]+")

@@ -67,6 +67,12 @@ def generator(function: F) -> F:
     return function
 
 
+def include(function: F) -> F:
+    """Mark a function that ciguard must test although none of its arguments is annotated."""
+    notes_of(function, _caller_line())
+    return function
+
+
 def exclude(function: F) -> F:
     """Mark a function that ciguard must not test."""
     notes_of(function, _caller_line())["exclude"] = True

@@ -6,6 +6,7 @@ not print: the caller, which iterates over the events, decides what to show.
 
 from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.budget import Budget
+from ciguard.campaign.called_functions import CalledFunctions
 from ciguard.campaign.conclude import IssuePlanner
 from ciguard.campaign.extract import extract
 from ciguard.campaign.factory import StreamFactory, digest_of_apis
@@ -39,6 +40,7 @@ __all__ = [
     "PAGE_MARK",
     "Bisection",
     "Budget",
+    "CalledFunctions",
     "DirectTests",
     "ExecutedBatch",
     "Group",

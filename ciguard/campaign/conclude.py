@@ -26,8 +26,16 @@ from ciguard.campaign.history import run_note, update_history
 from ciguard.campaign.scripts import write_scripts
 from ciguard.config import location_text
 from ciguard.domain.events import Event, StageFinished
-from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict, cause_name
+from ciguard.domain.findings import (
+    INCONCLUSIVE,
+    Bucket,
+    Comparison,
+    Confirmation,
+    Verdict,
+    cause_name,
+)
 from ciguard.domain.policy import Action
+from ciguard.domain.text import visible
 from ciguard.errors import BaselineError, ExitCode
 from ciguard.oracles import traits_of
 from ciguard.triage import apply_reachability, with_causes
@@ -170,6 +178,8 @@ class Conclusion:
     """Targets of each finding in a bucket, by fingerprint."""
     explored: Mapping[str, tuple[StreamProgress, float]]
     """Progress of each stream, and the budget that suffices for it, in seconds."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Reasons why the user's functions and programs were not tested; empty texts for the tested."""
     used: Collection[tuple[str, Snapshot]]
     """Libraries, each with its experience when the run began."""
     interrupted: bool = False
@@ -214,7 +224,7 @@ def conclude(run: Conclusion, found: list[Bucket]) -> Generator[Event, None, Run
         except KeyboardInterrupt:
             run = replace(run, interrupted=True)
     decided = decide(run, written)
-    if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
+    if decided.verdict not in INCONCLUSIVE:
         if not run.config.is_read_only:
             _update_baseline(run, decided)
         with suppress(KeyboardInterrupt):  # too late: the baseline is updated
@@ -253,6 +263,7 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
     known = sum(bucket.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for bucket in buckets)
     executed = sum(target.tally.total for target in run.targets)
     not_run = [target.name for target in run.targets if target.not_run]
+    untested = {name: reason for name, reason in run.functions.items() if reason}
     if run.interrupted:
         verdict, code = Verdict.INTERRUPTED, ExitCode.INTERRUPTED
         text = f"Interrupted after {executed:,} cases: {len(new)} new buckets so far."
@@ -266,6 +277,10 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
             f"Shard {run.config.shard} is done: {executed:,} cases, {len(new)} new buckets, "
             f"{known} known. `ciguard merge` judges all shards together."
         )
+    elif untested and len(untested) == len(run.functions) and not new:
+        verdict, code = Verdict.NOT_TESTED, ExitCode.INTERNAL
+        name, reason = next(iter(untested.items()))
+        text = f"No function was called with valid arguments. {visible(name)}: {reason}."
     elif run.baseline.is_first and not run.config.is_read_only:
         verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
         text = f"Baseline established with {_causes(new)}; from now on only new ones count."
@@ -284,6 +299,9 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
         reason = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
         below = f", {len(new)} new {reason}" if new else ""
         text = f"Nothing new that counts{below}; {known} known."
+    if untested and verdict not in INCONCLUSIVE:
+        count = f"{len(untested)} of {len(run.functions)} functions"
+        text += f" NOT TESTED: {count} ({visible(_listed([*untested]))})."
     return RunConclusion(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import histories
 from ciguard.campaign.announcing import announce
 from ciguard.campaign.baseline_status import baseline_status
+from ciguard.campaign.called_functions import functions_of
 from ciguard.campaign.conclude import Conclusion, conclude
 from ciguard.campaign.initial_experience import run_parameters, save_experience
 from ciguard.campaign.scripts import check_scripts, script_targets_of
@@ -114,6 +115,7 @@ def _conclusion(
         explored={
             name: (progress, state.explored_in_s) for name, progress in _explored(state).items()
         },
+        functions=functions_of(stream.called.reasons() for stream in state.streams.values()),
         used=list(state.used.items()),
         interrupted=interrupted,
         detection=state.detection,

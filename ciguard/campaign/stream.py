@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.called_functions import CalledFunctions
 from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
 from ciguard.campaign.running_batches import PendingBatch, RunningBatches
@@ -89,6 +90,8 @@ class Stream:
         """Mode of the targets that run the cases in addition to the eager ones."""
         self.is_whole = False
         """True if cases are whole models, programs or functions, which run on every target."""
+        self.called = CalledFunctions()
+        """The user's functions that the cases call; none for other levels."""
         self.parks = False
         """True if slow cases are parked."""
         self.limit_s = 0.0
@@ -140,6 +143,7 @@ class Stream:
             UnknownProgressError: if the state does not fit the batches of this run.
         """
         self.cases = state["cases"]
+        self.called.continue_from(state.get("tested", ()))
         self.batches.continue_from(state["batches"], feedback)
 
     def mark_judged(self) -> None:
@@ -149,6 +153,7 @@ class Stream:
         pending, executed = self._yielded
         self._yielded = None
         self.cases += len(executed.cases)
+        self.called.note(executed.cases, executed.outcomes)
         self._complete(pending, executed)
 
     def _complete(self, pending: PendingBatch, executed: ExecutedBatch | None) -> None:
@@ -163,7 +168,8 @@ class Stream:
 
     def state(self) -> dict[str, Any]:
         """Return the state for `continue_from`, after the last judged batch."""
-        return {"cases": self.cases, "batches": self.batches.state()}
+        tested = {"tested": self.called.state()} if self.called.functions else {}
+        return {"cases": self.cases, "batches": self.batches.state(), **tested}
 
     def new_feedback(self) -> list[Feedback]:
         """Return the feedback of the batches that were judged since the last call."""

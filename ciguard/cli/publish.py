@@ -230,7 +230,7 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
 
 
 def _upload(connection: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
-    from ciguard.domain.findings import Verdict
+    from ciguard.domain.findings import INCONCLUSIVE, Verdict
     from ciguard.domain.text import command_text
     from ciguard.project import this_project
     from ciguard.reports import sarif_text
@@ -240,7 +240,7 @@ def _upload(connection: Connection, run: ReceivedRun, options: Mapping[str, Any]
     ref = options["ref"] or (f"refs/pull/{number}/head" if number else "")
     if not ref:
         return  # `_pull_request` has reported the reason
-    if run.finished.verdict in {Verdict.NOT_RUN, Verdict.INTERRUPTED, Verdict.PART}:
+    if run.finished.verdict in INCONCLUSIVE | {Verdict.PART}:
         click.echo(
             "Code scanning skipped: the run is incomplete, and GitHub would close the alerts of "
             "defects that it did not test."

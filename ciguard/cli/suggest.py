@@ -53,6 +53,8 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
         raise ConfigurationError(msg) from error
     proposals = suggestions(module, other_modules_of(path), shipped_knowledge, pattern)
     reasons = [visible(line) for line in explanation_lines(proposals)]
+    if not any(item.written for item in proposals):
+        click.echo(_nothing_text(visible(shown), len(proposals), pattern), err=True)
     if sidecar:
         click.echo("".join(f"{line}\n" for line in reasons), nl=False, err=True)
         click.echo(as_sidecar(path.name, proposals), nl=False)
@@ -60,3 +62,12 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     diff = as_diff(source, path.name if shown.startswith("..") else shown, proposals)
     click.echo("".join(f"{line}\n" for line in reasons), nl=False)
     click.echo(diff, nl=False)
+
+
+def _nothing_text(file: str, functions: int, pattern: str) -> str:
+    """Return the sentence for a program without proposals."""
+    if not functions:
+        kind = "no public function" if pattern == "*" else f"no function {pattern!r}"
+        return f"{file}: nothing is proposed, as it has {kind}."
+    counted = "its function is" if functions == 1 else f"its {functions} functions are"
+    return f"{file}: nothing is proposed, as {counted} annotated or left out."

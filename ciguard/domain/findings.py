@@ -319,9 +319,15 @@ class Verdict(StrEnum):
     """The run has a new bucket that fails the check."""
     NOT_RUN = "NOT RUN"
     """No case was executed, so there is no result."""
+    NOT_TESTED = "NOT TESTED"
+    """No function of the user was called with valid arguments, so there is no result."""
     INTERRUPTED = "INTERRUPTED"
     PART = "PART DONE"
     """One part of a campaign is complete; `ciguard merge` decides the verdict."""
+
+
+INCONCLUSIVE = frozenset({Verdict.NOT_RUN, Verdict.NOT_TESTED, Verdict.INTERRUPTED})
+"""Verdicts of runs without a complete result, which must not count as a pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ class Frame:
     file: str
     """Path relative to the root of its package."""
     function: str
+    source: str = ""
+    """Source text of the line, for frames of the user's functions; else empty."""
 
 
 class Stage(StrEnum):
@@ -180,12 +182,14 @@ def outcome_from_json(encoded: Json) -> Outcome:
 
 def stack_to_json(stack: tuple[Frame, ...]) -> Json:
     """Return the JSON form of a stack."""
-    return [[frame.file, frame.function] for frame in stack]
+    return [
+        [frame.file, frame.function, *([frame.source] if frame.source else [])] for frame in stack
+    ]
 
 
 def stack_from_json(encoded: Json) -> tuple[Frame, ...]:
     """Rebuild a stack from its JSON form."""
-    return tuple(Frame(str(frame[0]), str(frame[1])) for frame in encoded)
+    return tuple(Frame(str(frame[0]), str(frame[1]), *map(str, frame[2:3])) for frame in encoded)
 
 
 _DECODERS: dict[str, Callable[[Json], Outcome]] = {

@@ -17,6 +17,7 @@ from ciguard.domain.documentation import (
     documentation_to_json,
 )
 from ciguard.domain.findings import (
+    INCONCLUSIVE,
     Bucket,
     Comparison,
     Confirmation,
@@ -116,6 +117,8 @@ class Part:
     """Targets of each finding in a bucket, by fingerprint."""
     explored: Mapping[str, StreamProgress]
     """Progress of the streams of cases, by the key of the stream."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Reasons why the user's functions and programs were not tested; empty texts for the tested."""
     stages: Mapping[str, float]
     """Time spent in seconds, by stage."""
     buckets: tuple[Bucket, ...]
@@ -140,7 +143,7 @@ class Part:
     @property
     def is_whole(self) -> bool:
         """True if the part ran to its end on all targets."""
-        is_finished = self.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}
+        is_finished = self.verdict not in INCONCLUSIVE - {Verdict.NOT_TESTED}
         return is_finished and not any(target.not_run for target in self.ran)
 
     @property
@@ -185,6 +188,7 @@ def part_to_json(part: Part) -> dict[str, Json]:
             name: [stream.batches, stream.learned, stream.visits]
             for name, stream in sorted(part.explored.items())
         },
+        **({"functions": dict(part.functions)} if part.functions else {}),
         "stages": dict(part.stages),
         "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
         "documentation": [documentation_to_json(finding) for finding in part.documentation],
@@ -228,6 +232,7 @@ def _part_from_json(reader: Untrusted) -> Part:
             replayed=_name_sets(reader, "replayed"),
             shown_on=_shown_on(reader),
             explored=_stream_progress(reader),
+            functions=_functions(reader.inner("functions")) if "functions" in reader.data else {},
             stages=_stage_seconds(reader.inner("stages")),
             buckets=reader.rows("buckets", _validated_bucket),
             documentation=reader.rows("documentation", _documentation_from_json),
@@ -265,6 +270,10 @@ def _validated(pattern: re.Pattern[str], text: str, key: str) -> str:
         message = f"{key} is malformed: {text!r:.60}"
         raise ValueError(message)
     return text
+
+
+def _functions(reader: Untrusted) -> dict[str, str]:
+    return {name: reader.text(name) for name in reader.members()}
 
 
 def _name_sets(reader: Untrusted, key: str) -> dict[str, frozenset[str]]:

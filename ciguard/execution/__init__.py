@@ -8,7 +8,7 @@ from ciguard.execution.child_tasks import ScriptResult
 from ciguard.execution.confinement import FileAccess
 from ciguard.execution.debugger import NativeTrace, find_debugger, run_debugger
 from ciguard.execution.dispatcher import Dispatcher
-from ciguard.execution.host import START_TIMEOUT_S, Host
+from ciguard.execution.host import START_TIMEOUT_S, Host, HostedDefectError
 from ciguard.execution.host_process import (
     GRACE_S,
     Answer,
@@ -62,6 +62,7 @@ __all__ = [
     "FileAccess",
     "Host",
     "HostSettings",
+    "HostedDefectError",
     "Job",
     "JobResult",
     "Limits",

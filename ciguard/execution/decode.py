@@ -74,7 +74,10 @@ def _decode_exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
     try:
         name, message, *rest = json.loads(payload)
         calls = rest[0] if rest else ()
-        frames = tuple(Frame(_relative(str(file)), str(function)) for file, function in calls)
+        frames = tuple(
+            Frame(_relative(str(file)), str(function), *map(str, source[:1]))
+            for file, function, *source in calls
+        )
     except (ValueError, TypeError, RecursionError):
         return "CorruptRecord", payload[:200].decode("latin-1"), ()
     return str(name), str(message), frames

@@ -25,6 +25,10 @@ START_TIMEOUT_S = 120.0
 """Timeout of the start of an interpreter, in seconds."""
 
 
+class HostedDefectError(RuntimeError):
+    """A defect of ciguard in the process of a host; its message is the traceback there."""
+
+
 class Host:
     """A process that serves requests, started with the first one."""
 
@@ -88,7 +92,7 @@ class Host:
 
         Raises:
             WorkerStartError: if the interpreter does not start.
-            RuntimeError: if the module reports an internal error.
+            HostedDefectError: if the module reports an internal error.
         """
         process = self._process or self._start()
         try:
@@ -100,7 +104,7 @@ class Host:
             self.stop()
         elif "defect" in answer.content:
             self.stop()
-            raise RuntimeError(answer.content["defect"])
+            raise HostedDefectError(answer.content["defect"])
         return answer
 
     def output(self) -> tuple[str, str]:

@@ -59,8 +59,8 @@ class WorkerSpec:
     functions: Json = None
     """Settings for running the user's functions; None if no functions are tested.
 
-    `runner` names a module, `folder` holds the programs, and each worker's folder links to `parts`
-    of it. The module receives all other keys as they are."""
+    `runner` names a module, and each worker's folder has the `links`, by name. The module receives
+    all other keys as they are."""
     confine: bool = True
     """True if workers are confined."""
     limits: Limits = field(default_factory=Limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain.findings import Comparison, Confirmation, PairKind, Verdict
+from ciguard.domain.findings import INCONCLUSIVE, Comparison, Confirmation, PairKind, Verdict
 from ciguard.domain.policy import Action, class_of
 from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.domain.text import command_text, shortened, visible
@@ -28,7 +28,7 @@ LEVELS = {
     Action.OFF: RemarkLevel.NOTICE,
 }
 """Action of the policy → level of the remark."""
-_COMPARED = frozenset({Verdict.NEW_FINDINGS, Verdict.CLEAN, Verdict.NOT_RUN, Verdict.INTERRUPTED})
+_COMPARED = INCONCLUSIVE | {Verdict.NEW_FINDINGS, Verdict.CLEAN}
 """Verdicts of runs that were compared with a baseline or a base."""
 MAX_PER_LEVEL = 10
 """Maximum number of annotations per level that GitHub shows for one step."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import ciguard
 from ciguard.domain.events import Event, RunFinished, RunStarted
-from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.findings import INCONCLUSIVE, Comparison
 from ciguard.domain.policy import class_of
 from ciguard.domain.remarks import RemarkLevel
 from ciguard.project import this_project
@@ -132,7 +132,7 @@ def _file(
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": event.verdict not in {Verdict.NOT_RUN, Verdict.INTERRUPTED},
+                "executionSuccessful": event.verdict not in INCONCLUSIVE,
                 "exitCode": int(event.exit_code),
                 "toolExecutionNotifications": [
                     {"level": "warning", "message": {"text": _escaped(note)}} for note in notes

@@ -40,6 +40,7 @@ _SEVERITY_STYLES = {
 _VERDICT_STYLES = {
     Verdict.NEW_FINDINGS: "bold red",
     Verdict.NOT_RUN: "bold yellow",
+    Verdict.NOT_TESTED: "bold yellow",
     Verdict.INTERRUPTED: "bold yellow",
 }
 

@@ -17,6 +17,7 @@ from ciguard.suggesting.clues import (
     Guess,
     NumberRange,
     PossibleValues,
+    PowersOfTwo,
     ValueRange,
 )
 from ciguard.suggesting.conditions import kinds_of_types, literal_values
@@ -115,6 +116,8 @@ class _BodyReader:
                 self._add_comparison(left, op, right, node)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
                 self._add_unpacking(len(targets), value)
+            case ast.Subscript(value=value, slice=ast.Tuple(elts=indices)):
+                self._add_indices(value, indices)
             case ast.Slice(lower=lower, upper=upper, step=step):
                 self._add_slice_bounds([lower, upper, step], node)
             case ast.For() | ast.comprehension():
@@ -199,6 +202,17 @@ class _BodyReader:
         text = f"unpacks {ast.unparse(value)} into {count} items"
         self._add(self._flow.argument_of(value), PossibleValues(guess), value.lineno, text)
 
+    def _add_indices(self, value: ast.expr, indices: list[ast.expr]) -> None:
+        """Collect the clue that an argument with several indices has as many dimensions."""
+        if any(
+            isinstance(index, ast.Constant | ast.Starred) and not _is_int(index)
+            for index in indices
+        ):
+            return  # `...` and `None` stand for other numbers of dimensions
+        guess = Guess(self._array_kind, shape=(None,) * len(indices))
+        text = f"{ast.unparse(value)} has {len(indices)} indices"
+        self._add(self._flow.argument_of(value), PossibleValues(guess), value.lineno, text)
+
     def _add_condition(self, test: ast.expr) -> None:
         """Collect clues from a condition that tests whether a flag or optional argument is true."""
         match test:
@@ -237,6 +251,9 @@ class _BodyReader:
         qualified = self._module.imports.imported(node.func)
         for position_or_name, value in arguments:
             for name, passing in self._passed_arguments(value):
+                if qualified.endswith(".log2") and passing is _PassingForm.UNCHANGED:
+                    text = f"passed to {qualified}"
+                    self._add(name, PowersOfTwo(), node.lineno, text)
                 if qualified:
                     self._add_role(qualified, position_or_name, (name, passing), node)
                 elif passing is _PassingForm.UNCHANGED and self._is_in_module(callee):
@@ -312,3 +329,7 @@ class _BodyReader:
 
 def _is_float(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, float)
+
+
+def _is_int(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 PlainValue: TypeAlias = "bool | int | float | str | None"
 
 
+@dataclass(frozen=True, slots=True)
+class ArgumentSize:
+    """Size of a dimension that is the value of an argument."""
+
+    argument: str
+
+
+Shape: TypeAlias = "tuple[int | str | ArgumentSize | None, ...]"
+"""Sizes of dimensions: a number, a symbol, an argument, or None for any size."""
+
+
 class ArgumentClueSource(IntEnum):
     """Source of a clue; if two sources contradict each other, the lower number is trusted."""
 
@@ -20,17 +31,19 @@ class ArgumentClueSource(IntEnum):
     """Assertion or raised exception in the function: Table 1 of the aNNoTest paper, row 2."""
     HINT = 1
     """Type hint."""
-    LIBRARY = 2
+    DOC = 2
+    """Docstring of the function, or of its class."""
+    LIBRARY = 3
     """Call of a library's function in the function's body: row 3 of the table."""
-    PROJECT = 3
+    PROJECT = 4
     """Call of another function of the project in the function's body: row 4 of the table."""
-    USE = 4
+    USE = 5
     """Any other use of the argument in the function's body."""
-    CALL = 5
+    CALL = 6
     """Call of the function in the project: row 1 of the table."""
-    DEFAULT = 6
+    DEFAULT = 7
     """Default of the parameter."""
-    NAME = 7
+    NAME = 8
     """Name of the parameter."""
 
 
@@ -111,8 +124,8 @@ class Guess:
     """Guesses for the items: one for each item of a tuple, or one for each kind in a list."""
     length: NumberRange = ANY
     """Range of the number of items."""
-    shape: tuple[int | None, ...] | None = None
-    """Shape of an array, where None is any size of a dimension; None for any shape."""
+    shape: Shape | None = None
+    """Shape of an array; None for any shape."""
     dtype: str = ""
     """Dtype of an array; empty if unknown."""
 
@@ -129,6 +142,11 @@ class ValueRange:
     """Fact: the argument lies in a range if it is a number."""
 
     bounds: NumberRange
+
+
+@dataclass(frozen=True, slots=True)
+class PowersOfTwo:
+    """Fact: the argument is a power of two if it is an integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +176,13 @@ class FactoryResult:
 
 
 Fact: TypeAlias = (
-    PossibleValues | ValueRange | LengthRange | AllowedValues | NotNone | FactoryResult
+    PossibleValues
+    | ValueRange
+    | PowersOfTwo
+    | LengthRange
+    | AllowedValues
+    | NotNone
+    | FactoryResult
 )
 
 

@@ -17,6 +17,8 @@ from ciguard.suggesting.clues import (
     NotNone,
     NumberRange,
     PossibleValues,
+    PowersOfTwo,
+    Shape,
     ValueRange,
 )
 from ciguard.suggesting.widening import widen
@@ -102,6 +104,7 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
             by_kind.setdefault(clue.fact.guess.kind, []).append((clue.source, clue.fact.guess))
     kinds = _agreed_kinds(by_kind)
     bounds, named = _bounds(clues)
+    is_power = any(isinstance(clue.fact, PowersOfTwo) for clue in clues)
     length = ANY
     for clue in clues:
         if isinstance(clue.fact, LengthRange):
@@ -120,12 +123,32 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
             guesses = _with_items(guesses, items, is_looped=ArgumentKind.LIST in by_kind)
         if kind in _NUMBERS:
             guesses = [guess for other in _NUMBERS for _, guess in by_kind.get(other, ())]
-            merged += _numbers(kind, guesses, bounds, named)
+            numbers = _numbers(kind, guesses, bounds, named)
+            is_list = is_power and kind is ArgumentKind.INT
+            merged += [_powers_of_two(numbers[-1].bounds, guesses)] if is_list else numbers
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
             merged += _sequence(kind, guesses, length)
         else:
             merged += _other_guesses(kind, guesses)
     return merged
+
+
+def _powers_of_two(bounds: NumberRange, guesses: list[Guess]) -> Guess:
+    """Return a guess for a few powers of two around the examples.
+
+    Args:
+        bounds: range of the integers to test.
+        guesses: guesses from all clues, with examples.
+    """
+    examples = [value for guess in guesses for value in guess.examples if isinstance(value, int)]
+    low = max(min(examples, default=_USUAL_POWER) // 2, bounds.low or 1)
+    high = max(2 * max(examples, default=_USUAL_POWER), low)
+    powers = [1 << exponent for exponent in range(int(high).bit_length())]
+    return Guess(ArgumentKind.INT, examples=tuple(power for power in powers if power >= low))
+
+
+_USUAL_POWER = 16
+"""Power of two around which values are proposed without examples."""
 
 
 def _with_items(
@@ -162,6 +185,9 @@ def _agreed_kinds(
     if {*rank_by_kind.values()} - {ArgumentClueSource.NAME} and kinds - {ArgumentKind.NONE}:
         strong_kinds = {kind for kind in kinds if rank_by_kind[kind] is not ArgumentClueSource.NAME}
         kinds = strong_kinds if strong_kinds - {ArgumentKind.NONE} else kinds
+    documented = {kind for kind in kinds if rank_by_kind[kind] <= ArgumentClueSource.DOC}
+    if documented - {ArgumentKind.NONE}:
+        kinds = {kind for kind in kinds if rank_by_kind[kind] is not ArgumentClueSource.USE}
     if kinds >= _NUMBERS:
         is_int = (
             rank_by_kind[ArgumentKind.INT] not in _WEAK_SOURCES
@@ -249,7 +275,7 @@ def _sequence(kind: ArgumentKind, guesses: list[Guess], length: NumberRange) -> 
     first = with_items[0]
     if kind is ArgumentKind.TUPLE and len(first.items) > 1 and len(lengths) == 1:
         columns = zip(*(guess.items for guess in with_items if guess.items), strict=False)
-        items = tuple(_common_item(list(column)) for column in columns)
+        items = tuple(_column_item(list(column)) for column in columns)
         return [replace(first, items=items)]
     item = _common_item([item for guess in with_items for item in guess.items])
     low = min((length_range.low or 0 for length_range in lengths), default=1)
@@ -258,6 +284,26 @@ def _sequence(kind: ArgumentKind, guesses: list[Guess], length: NumberRange) -> 
     if allowed.high is None:
         allowed = replace(allowed, high=max(_MAX_LENGTH, allowed.low or 0))
     return [Guess(kind, items=(item,), length=allowed)]
+
+
+def _column_item(items: list[Guess]) -> Guess:
+    """Return one guess for the items at one position of tuples, which are often sizes.
+
+    Layers need sizes of the examples' magnitude, and images have few channels.
+    """
+    examples = [value for item in items for value in item.examples if type(value) is int]
+    if {item.kind for item in items} != {ArgumentKind.INT} or min(examples, default=0) < 1:
+        return _common_item(items)
+    if max(examples) <= _MAX_CHANNELS:
+        return Guess(ArgumentKind.INT, NumberRange(1, max(3, *examples)))
+    low = min(examples) // 2 if min(examples) >= _MIN_LARGE_SIZE else 1
+    return _numbers(ArgumentKind.INT, items, NumberRange(low), ANY)[-1]
+
+
+_MAX_CHANNELS = 4
+"""Largest number in tuples that counts as a number of channels."""
+_MIN_LARGE_SIZE = 16
+"""Smallest size in tuples that is not reduced to 1."""
 
 
 def _common_item(items: list[Guess]) -> Guess:
@@ -278,5 +324,13 @@ def _other_guesses(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
         return [Guess(kind, examples=texts)]
     if kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}:
         shapes = {guess.shape for guess in guesses if guess.shape is not None}
-        return [Guess(kind, shape=shape) for shape in sorted(shapes, key=len)] or [Guess(kind)]
+        # A shape with sizes is more exact than a number of dimensions from another clue.
+        shapes = {shape for shape in shapes if any(shape)} or shapes
+        return [Guess(kind, shape=shape) for shape in sorted(shapes, key=_shape_order)] or [
+            Guess(kind)
+        ]
     return [Guess(kind)]
+
+
+def _shape_order(shape: Shape) -> tuple[int, str]:
+    return len(shape), repr(shape)

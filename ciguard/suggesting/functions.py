@@ -30,6 +30,10 @@ class UnannotatedFunction:
     """Existing annotations by argument, such as `ints(min=1)`."""
     is_excluded: bool
     """True if a decorator marks the function as a generator or as excluded."""
+    class_doc: str = ""
+    """Docstring of the method's class; empty for a function."""
+    bases: tuple[str, ...] = ()
+    """Names of the bases of the method's class."""
 
     @property
     def parameters(self) -> dict[str, ast.arg]:
@@ -38,6 +42,18 @@ class UnannotatedFunction:
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         is_bound = self.owner and not _is_static(self.node)
         return {item.arg: item for item in (parameters[1:] if is_bound else parameters)}
+
+    @property
+    def docstrings(self) -> list[str]:
+        """Docstrings that describe the parameters."""
+        of_class = self.class_doc if self.node.name == "__init__" else ""
+        return [doc for doc in (ast.get_docstring(self.node), of_class) if doc]
+
+    @property
+    def is_public(self) -> bool:
+        """True if neither the function nor a class around it is private."""
+        parts = self.name.split(".")
+        return not any(part.startswith("_") and part not in _SPECIAL_METHODS for part in parts)
 
     @property
     def positional(self) -> list[str]:
@@ -63,11 +79,15 @@ class UnannotatedFunction:
 
 def subjects_of(tree: ast.Module) -> list[UnannotatedFunction]:
     """Return the functions of a module and the methods of its classes."""
-    return list(_functions_in(tree.body, ""))
+    return list(_functions_in(tree.body, "", None))
 
 
-def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunction]:
+def _functions_in(
+    body: list[ast.stmt], owner: str, owner_node: ast.ClassDef | None
+) -> Iterator[UnannotatedFunction]:
     """Yield the functions and methods in a body; `owner` is the name of its class."""
+    class_doc = (ast.get_docstring(owner_node) or "") if owner_node else ""
+    bases = tuple(map(ast.unparse, owner_node.bases)) if owner_node else ()
     for node in body:
         if isinstance(node, Function):
             is_special = node.name.startswith("__") and node.name.endswith("__")
@@ -75,9 +95,12 @@ def _functions_in(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunct
                 continue
             name = f"{owner}.{node.name}" if owner else node.name
             annotated = _annotated_arguments(node)
-            yield UnannotatedFunction(name, node, owner, annotated, _is_excluded(node))
+            yield UnannotatedFunction(
+                name, node, owner, annotated, _is_excluded(node), class_doc, bases
+            )
         elif isinstance(node, ast.ClassDef):
-            yield from _functions_in(node.body, f"{owner}.{node.name}" if owner else node.name)
+            name = f"{owner}.{node.name}" if owner else node.name
+            yield from _functions_in(node.body, name, node)
 
 
 def _annotated_arguments(node: Function) -> dict[str, ast.expr]:

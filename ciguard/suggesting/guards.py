@@ -23,6 +23,7 @@ from ciguard.suggesting.clues import (
     NumberRange,
     PlainValue,
     PossibleValues,
+    PowersOfTwo,
     ValueRange,
 )
 from ciguard.suggesting.conditions import (
@@ -148,6 +149,23 @@ def _add_single_argument(part: ast.expr, parameters: set[str], clues: Clues, rea
             return False
 
 
+def _power_of_two(node: ast.expr) -> str:
+    """Return the name that must be a power of two if a comparison holds; else an empty text."""
+    match node:
+        case ast.Compare(
+            left=ast.BinOp(
+                left=ast.Name(id=name),
+                op=ast.BitAnd(),
+                right=ast.BinOp(left=ast.Name(id=other), op=ast.Sub(), right=ast.Constant(value=1)),
+            ),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value=0)],
+        ) if name == other:
+            return name
+        case _:
+            return ""
+
+
 def _add_alternatives(
     options: list[ast.expr], parameters: set[str], clues: Clues, reason: str
 ) -> bool:
@@ -221,6 +239,11 @@ def _add_comparison(
     if isinstance(left, ast.Constant) and type(op) in _MIRRORED_OPERATORS:
         left, op, right = right, _MIRRORED_OPERATORS[type(op)](), left
     clues, reason = target
+    power = _power_of_two(ast.Compare(left, [op], [right]))
+    if power in parameters:
+        for power_fact in (PossibleValues(Guess(ArgumentKind.INT)), PowersOfTwo()):
+            clues.add(power, ArgumentClueSource.GUARD, power_fact, reason)
+        return True
     name, quantity = _compared_quantity(left)
     if name not in parameters:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.clues import ANY, ArgumentKind, Guess, NumberRange
+from ciguard.suggesting.clues import ANY, ArgumentKind, ArgumentSize, Guess, NumberRange
 
 if TYPE_CHECKING:
     from ciguard.suggesting.functions import UnannotatedFunction
@@ -15,6 +15,10 @@ _MAX_TEXT_LENGTH = 20
 """Maximum length of strings that are proposed without examples."""
 
 
+INCLUDE = "include"
+"""Decorator of a function without arguments that is to be tested."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A proposed annotation of an argument, or a precondition."""
@@ -22,15 +26,18 @@ class Proposal:
     parameter: str
     """Name of the argument; empty for a precondition."""
     values: str
-    """Source text of the constraint, such as `ints(min=1, max=8)`, or of the precondition."""
+    """Source text of the constraint, such as `ints(min=1, max=8)`, or of the precondition; empty
+    for the proposal to test a function without arguments."""
     reasons: tuple[str, ...]
     """Places and source texts that show the constraint, for the user."""
+    is_guess: bool = False
+    """True if only the name of the argument shows the constraint."""
 
     @property
     def decorator(self) -> str:
         """Source text of the decorator, without `@`."""
         if not self.parameter:
-            return f"require({_string_literal(self.values)})"
+            return f"require({_string_literal(self.values)})" if self.values else INCLUDE
         return f"arg({_string_literal(self.parameter)}, {self.values})"
 
 
@@ -52,7 +59,16 @@ class FunctionProposals:
 
     subject: UnannotatedFunction
     proposals: tuple[Proposal, ...]
+    """Proposals on which the clues agree, even if the function is left out."""
     unknown_arguments: tuple[UnknownArgument, ...]
+    left_out: str = ""
+    """Reason why the function is not annotated, as otherwise not all its arguments would be known;
+    empty if it is annotated."""
+
+    @property
+    def written(self) -> tuple[Proposal, ...]:
+        """Proposals to write into the program."""
+        return () if self.left_out else self.proposals
 
 
 def source_of(options: tuple[Guess, ...]) -> str:
@@ -84,6 +100,8 @@ def _text(guess: Guess) -> str:
 
 def _number(guess: Guess) -> str:
     bounds = guess.bounds
+    if guess.examples:
+        return f"froms([{', '.join(map(str, guess.examples))}])"
     if _is_single(guess):
         return _number_literal(bounds.low, guess.kind)
     parts = _bound_options(bounds, "min", "max", guess.kind)
@@ -119,9 +137,19 @@ def _sequence(guess: Guess) -> str:
 
 def _array(guess: Guess) -> str:
     parts = ['"float32"']
-    if guess.shape is not None:
+    if guess.shape is not None and any(guess.shape):
+        sizes = [_size(size) for size in guess.shape]
+        parts.append(f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})")
+    elif guess.shape is not None:
         parts.append(f"np_shapes(min_dims={len(guess.shape)}, max_dims={len(guess.shape)})")
     return f"{guess.kind.value}({', '.join(parts)})"
+
+
+def _size(size: int | str | ArgumentSize | None) -> str:
+    """Return the source text of a dimension's size."""
+    if isinstance(size, ArgumentSize):
+        return f"ref({_string_literal(size.argument)})"
+    return _string_literal(size) if isinstance(size, str) else repr(size)
 
 
 def _bound_options(

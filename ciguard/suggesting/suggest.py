@@ -6,7 +6,7 @@ The analysis is static: the program is parsed, and never imported.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from ciguard.suggesting.argument_flow import item_name
 from ciguard.suggesting.body import ForwardedArgument, body_clues
 from ciguard.suggesting.calls import call_clues
-from ciguard.suggesting.clues import ArgumentClueSource, Clues
-from ciguard.suggesting.combine import combine
+from ciguard.suggesting.clues import ArgumentClueSource, ArgumentKind, ArgumentSize, Clues
+from ciguard.suggesting.combine import CombinedClues, combine
+from ciguard.suggesting.docstrings import docstring_clues
 from ciguard.suggesting.existing_annotations import facts_of_annotation
 from ciguard.suggesting.functions import UnannotatedFunction, subjects_of
 from ciguard.suggesting.guards import guard_clues
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ciguard.knowledge import KnownApis
+    from ciguard.suggesting.clues import ArgumentClue, Guess
     from ciguard.suggesting.project import ProjectModule
 
 _PROPAGATION_ROUNDS = 3
@@ -35,6 +37,7 @@ _PROPAGATION_ROUNDS = 3
 _PROPAGATED_SOURCES = {
     ArgumentClueSource.GUARD,
     ArgumentClueSource.HINT,
+    ArgumentClueSource.DOC,
     ArgumentClueSource.LIBRARY,
     ArgumentClueSource.PROJECT,
     ArgumentClueSource.USE,
@@ -75,7 +78,91 @@ def suggestions(
         for function_clues in clues_by_name.values()
         if not function_clues.subject.is_excluded and _matches(function_clues.subject, pattern)
     ]
-    return [_proposals_for(function_clues) for function_clues in selected]
+    classes = {item.subject.owner for item in clues_by_name.values()}
+    whole = _Wholeness(clues_by_name, classes)
+    return [_proposals_for(function_clues, whole) for function_clues in selected]
+
+
+@dataclass(slots=True)
+class _Wholeness:
+    """Decides whether all arguments of a function are known, so that it can be tested."""
+
+    clues_by_name: dict[str, _FunctionClues]
+    classes: set[str]
+    """Names of the module's classes with methods."""
+
+    def constructor_reason(self, subject: UnannotatedFunction) -> str:
+        """Return why no instance can be made for a method; empty if one can, or none is needed."""
+        if not subject.owner or subject.node.name == "__init__" or _is_unbound(subject):
+            return ""
+        name = self._constructor_name(subject.owner, subject.bases)
+        constructor = self.clues_by_name.get(name)
+        if constructor is None:
+            return ""
+        reason = _reason_to_leave_out(constructor)
+        return reason and f"of its constructor, {reason}"
+
+    def _constructor_name(self, owner: str, bases: tuple[str, ...]) -> str:
+        """Return the name of the constructor of a class, or of a base in the module."""
+        for name in (owner, *(base for base in bases if base in self.classes)):
+            if f"{name}.__init__" in self.clues_by_name:
+                return f"{name}.__init__"
+        return ""
+
+
+def _is_unbound(subject: UnannotatedFunction) -> bool:
+    names = {item.id for item in subject.node.decorator_list if isinstance(item, ast.Name)}
+    return bool(names & {"staticmethod", "classmethod"})
+
+
+def _reason_to_leave_out(function_clues: _FunctionClues) -> str:
+    """Return why not all required arguments can be drawn; empty if they can."""
+    subject = function_clues.subject
+    required = [
+        name
+        for name in subject.parameters
+        if name not in subject.defaults and name not in subject.annotated
+    ]
+    options = {name: _combined(function_clues, name).options for name in required}
+    unknown = [name for name in required if not options[name]]
+    if unknown:
+        return f"nothing is known of {' and '.join(unknown)}"
+    unranked = [name for name in required if _is_unranked(options[name])]
+    if unranked:
+        return f"the number of dimensions of {' and '.join(unranked)} is unknown"
+    unsized = [n for n in required if _is_unsized(function_clues.clues.for_argument(n), options[n])]
+    return f"the length of {' and '.join(unsized)} is unknown" if unsized else ""
+
+
+def _combined(function_clues: _FunctionClues, name: str) -> CombinedClues:
+    """Return the guesses for an argument."""
+    clues = function_clues.clues
+    return combine(clues.for_argument(name), clues.for_argument(item_name(name)))
+
+
+def _is_unranked(options: tuple[Guess, ...]) -> bool:
+    """Return whether an argument may be an array of any number of dimensions."""
+    return any(option.kind in _ARRAYS and option.shape is None for option in options)
+
+
+def _is_unsized(clues: Sequence[ArgumentClue], options: tuple[Guess, ...]) -> bool:
+    """Return whether an argument is a tuple, such as a shape, whose length no clue shows."""
+    shows_length = any(clue.source in _EXPLICIT_SOURCES for clue in clues)
+    return not shows_length and any(
+        option.kind is ArgumentKind.TUPLE and option.length.low != option.length.high
+        for option in options
+    )
+
+
+_EXPLICIT_SOURCES = {
+    ArgumentClueSource.GUARD,
+    ArgumentClueSource.HINT,
+    ArgumentClueSource.DOC,
+    ArgumentClueSource.CALL,
+    ArgumentClueSource.DEFAULT,
+}
+"""Sources that show values of the argument itself, or its type."""
+_ARRAYS = {ArgumentKind.ARRAY, ArgumentKind.TENSOR}
 
 
 def _clues_by_function(
@@ -86,11 +173,14 @@ def _clues_by_function(
     functions = {subject.name for subject in subjects if not subject.owner}
     classes = {subject.owner for subject in subjects}
     constants = single_assignments(module.tree.body)
+    roots = {full.partition(".")[0] for full in module.imports.imported_names.values()}
+    is_torch = "torch" in roots
     clues_by_name: dict[str, _FunctionClues] = {}
     for subject in subjects:
         function_clues = _FunctionClues(subject)
         guard_clues(subject, function_clues.clues)
         function_clues.clues.extend(signature_clues(subject, constants))
+        function_clues.clues.extend(docstring_clues(subject, is_torch=is_torch))
         clues, function_clues.forwarded = body_clues(
             subject, module, roles, lambda name: name in functions | classes or name[:5] == "self."
         )
@@ -151,23 +241,27 @@ def _matches(subject: UnannotatedFunction, pattern: str) -> bool:
     """Return whether a pattern selects a function."""
     if pattern != "*":
         return fnmatchcase(subject.name, pattern) or fnmatchcase(subject.node.name, pattern)
-    return not subject.node.name.startswith("_") or subject.node.name.startswith("__")
+    return subject.is_public
 
 
-def _proposals_for(function_clues: _FunctionClues) -> FunctionProposals:
+def _proposals_for(function_clues: _FunctionClues, whole: _Wholeness) -> FunctionProposals:
     """Return the proposals for one function."""
     subject = function_clues.subject
+    if _is_testable_without_arguments(subject):
+        reason = f"line {subject.node.lineno}: it has no arguments"
+        included = Proposal("", "", (reason,))
+        return FunctionProposals(subject, (included,), (), whole.constructor_reason(subject))
     proposals: list[Proposal] = []
     unknown: list[UnknownArgument] = []
     for name in subject.parameters:
         if name in subject.annotated:
             continue
-        summary = combine(
-            function_clues.clues.for_argument(name),
-            function_clues.clues.for_argument(item_name(name)),
-        )
-        if summary.options:
-            proposals.append(Proposal(name, source_of(summary.options), summary.reasons))
+        summary = _combined(function_clues, name)
+        keeps_default = name in subject.defaults and _is_unranked(summary.options)
+        if summary.options and not keeps_default:
+            values = source_of(_with_argument_sizes(summary.options, function_clues))
+            is_guess = all(reason.startswith("the name ") for reason in summary.reasons)
+            proposals.append(Proposal(name, values, summary.reasons, is_guess))
             continue
         reasons = summary.reasons
         if summary.factory:
@@ -182,7 +276,47 @@ def _proposals_for(function_clues: _FunctionClues) -> FunctionProposals:
         for text, reason in dict(function_clues.clues.requires).items()
         if text not in existing
     ]
-    return FunctionProposals(subject, tuple(proposals), tuple(unknown))
+    left_out = _reason_to_leave_out(function_clues) or whole.constructor_reason(subject)
+    return FunctionProposals(subject, tuple(proposals), tuple(unknown), left_out)
+
+
+def _with_argument_sizes(
+    options: tuple[Guess, ...], function_clues: _FunctionClues
+) -> tuple[Guess, ...]:
+    """Return guesses in which sizes that are named like an integer argument refer to it."""
+    names = {
+        name
+        for name in function_clues.subject.parameters
+        if {option.kind for option in _combined(function_clues, name).options} == {ArgumentKind.INT}
+    }
+    return tuple(
+        option
+        if option.shape is None
+        else replace(
+            option,
+            shape=tuple(ArgumentSize(str(s)) if s in names else s for s in option.shape),
+        )
+        for option in options
+    )
+
+
+def _is_testable_without_arguments(subject: UnannotatedFunction) -> bool:
+    """Return whether a function has no arguments and no annotation, and is worth a test.
+
+    Entry points, and functions that read the command line or the keyboard, are not.
+    """
+    arguments = subject.node.args
+    if subject.parameters or arguments.vararg or arguments.kwarg or subject.node.name == "__init__":
+        return False
+    decorators = {ast.unparse(item).partition("(")[0] for item in subject.node.decorator_list}
+    calls = [node.func for node in ast.walk(subject.node) if isinstance(node, ast.Call)]
+    called = {ast.unparse(function).rpartition(".")[2] for function in calls}
+    is_entry = subject.node.name in _ENTRY_POINTS or bool(called & _INTERACTIVE)
+    return not is_entry and decorators <= {"staticmethod", "classmethod"}
+
+
+_ENTRY_POINTS = {"main", "cli", "run", "train", "test", "demo", "setup", "teardown"}
+_INTERACTIVE = {"input", "ArgumentParser", "parse_args", "exit", "quit", "show", "getpass"}
 
 
 def _existing_preconditions(subject: UnannotatedFunction) -> list[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.suggesting.functions import UnannotatedFunction
-    from ciguard.suggesting.proposals import FunctionProposals
+    from ciguard.suggesting.proposals import FunctionProposals, Proposal
 
 _ANNOTATIONS_MODULE = "ciguard.annotations"
 _CALL = re.compile(r"\b([a-z_]+)\(")
@@ -40,12 +40,13 @@ def explanation_lines(suggestions: Iterable[FunctionProposals]) -> Iterator[str]
         subject = suggestion.subject
         if not suggestion.proposals and not suggestion.unknown_arguments:
             continue
-        yield f"# {subject.name} (line {subject.node.lineno})"
+        reason = f" is left out: {suggestion.left_out}" if suggestion.left_out else ""
+        yield f"# {subject.name} (line {subject.node.lineno}){reason}"
         for proposal in suggestion.proposals:
             yield f"#   @{proposal.decorator}"
             yield from (f"#       {reason}" for reason in proposal.reasons)
         for item in suggestion.unknown_arguments:
-            note = "keeps its default" if item.has_default else "no proposal, please annotate"
+            note = "keeps its default" if item.has_default else "no proposal"
             yield f"#   {item.parameter}: {note}"
             yield from (f"#       {reason}" for reason in item.reasons)
 
@@ -60,7 +61,7 @@ def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> st
     Returns:
         The text; empty if there are no proposals.
     """
-    with_proposals = [suggestion for suggestion in suggestions if suggestion.proposals]
+    with_proposals = [suggestion for suggestion in suggestions if suggestion.written]
     if not with_proposals:
         return ""
     import_statement = _import_statement(_needed_names(with_proposals), "")
@@ -71,7 +72,7 @@ def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> st
         owners = subject.owner.split(".") if subject.owner else []
         heads = _class_heads(path, owners)
         indent = "    " * len(owners)
-        lines = [f"{indent}@{item.decorator}\n" for item in suggestion.proposals]
+        lines = [f"{indent}@{_decorator_line(item)}\n" for item in suggestion.written]
         stub = f"{indent}def {subject.node.name}({_signature(subject)}): ...\n"
         gap = "\n" if owners and path[:1] == owners[:1] else "\n\n"
         parts.append(gap + "".join([*heads, *lines, stub]))
@@ -136,7 +137,7 @@ def _annotated_source(source: Source, suggestions: Sequence[FunctionProposals]) 
         subject = suggestion.subject
         head = source.lines[subject.first_line - 1]
         indent = head[: len(head) - len(head.lstrip())]
-        lines = [f"{indent}@{_add_prefix(item.decorator, prefix)}" for item in suggestion.proposals]
+        lines = [f"{indent}@{_decorator_line(item, prefix)}" for item in suggestion.written]
         inserted.setdefault(subject.node.lineno, []).extend(lines)
     return source.with_lines(inserted, replaced)
 
@@ -189,15 +190,21 @@ def _needed_names(suggestions: Iterable[FunctionProposals]) -> set[str]:
     """Return the names that the decorators of all proposals use."""
     names: set[str] = set()
     for suggestion in suggestions:
-        for item in suggestion.proposals:
-            names.add("arg" if item.parameter else "require")
+        for item in suggestion.written:
+            names.add("arg" if item.parameter else item.decorator.partition("(")[0])
             names |= set(_CALL.findall(item.values)) if item.parameter else set()
     return names
 
 
+def _decorator_line(proposal: Proposal, prefix: str = "") -> str:
+    """Return the text of a decorator without `@`, with a remark if it is a guess."""
+    remark = "  # guessed from the name" if proposal.is_guess else ""
+    return _add_prefix(proposal.decorator, prefix) + remark
+
+
 def _add_prefix(decorator: str, prefix: str) -> str:
     """Return a decorator with the prefix before each name of an annotation."""
-    if not prefix or decorator.startswith("require("):
+    if not prefix or not decorator.startswith("arg("):
         return prefix + decorator
     return _CALL.sub(rf"{prefix}\1(", decorator)
 

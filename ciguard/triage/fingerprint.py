@@ -123,7 +123,11 @@ def _function_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
     yield "pair", finding.pair.value
     yield "frame", finding.detail
     if isinstance(outcome, Errored):
-        yield "message", _symptom_of_outcome(finding.case, outcome).text
+        source = outcome.stack[0].source if outcome.stack else ""
+        # A line that raises is one defect, whatever names and values its messages quote.
+        yield "exception", outcome.exception if source else ""
+        yield "line", source
+        yield "message", "" if source else _symptom_of_outcome(finding.case, outcome).text
 
 
 RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import histories
 from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.budget import Budget
+from ciguard.campaign.called_functions import functions_of
 from ciguard.campaign.conclude import Conclusion, conclude, load_baseline
 from ciguard.campaign.experience import write_run_snapshot
 from ciguard.campaign.parameters import having_shared, parameters_of
@@ -213,6 +214,7 @@ def _conclusion(
         script_targets={target.name: remote_script_target(target) for target in targets},
         replayed=merged_run.replayed_by(parts, baseline.records),
         shown_on=merged_run.shown_on(parts),
+        functions=functions_of(part.functions for part in parts),
         # A stream cannot be repeated if its initial experience is lost.
         explored={
             name: (progress, budget_s)

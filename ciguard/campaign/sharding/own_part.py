@@ -68,6 +68,7 @@ def part_of(
         replayed=dict(run.replayed),
         shown_on={name: frozenset(targets) for name, targets in run.shown_on.items()},
         explored={name: progress for name, (progress, _) in run.explored.items()},
+        functions=dict(run.functions),
         stages=dict(end.stages),
         buckets=tuple(without_run_results(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),

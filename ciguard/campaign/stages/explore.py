@@ -11,6 +11,7 @@ from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.events import FirstPassFinished, Warned
+from ciguard.domain.text import visible
 from ciguard.interrupts import held
 from ciguard.levels import excluded_by_tag
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
+
+_MAX_WARNINGS = 20
+"""Maximum number of functions for which a warning states why they were not tested."""
 
 
 class Explore(CampaignStage):
@@ -81,6 +85,17 @@ class Explore(CampaignStage):
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
         yield from self._unfinished_passes()
+        yield from self._untested_functions()
+
+    def _untested_functions(self) -> Iterator[Warned]:
+        """Warn of the user's functions that were never called with valid arguments."""
+        for stream in self._state.streams.values():
+            reasons = stream.called.reasons()
+            untested = [(n, reasons[n]) for n in stream.called.functions if reasons[n]]
+            for name, reason in untested[:_MAX_WARNINGS]:
+                yield Warned(message=f"NOT TESTED: {visible(name)}: {reason}")
+            if len(untested) > _MAX_WARNINGS:
+                yield Warned(message=f"NOT TESTED: {len(untested) - _MAX_WARNINGS} more functions")
 
     def _gives_way(self, stream: Stream) -> bool:
         """Return whether a stream waits until others have called every API, with all cores."""

@@ -37,8 +37,8 @@ def rehearse(executor: Any, cases: Sequence[list[Any]], repetitions: int) -> Non
 def link_programs(settings: dict[str, Any]) -> None:
     """Link the user's programs into the current folder, which they may write to."""
     functions = settings["functions"]
-    for name in functions["parts"] if functions else ():
-        os.symlink(os.path.join(functions["folder"], name), name)
+    for name, path in functions["links"].items() if functions else ():
+        os.symlink(path, name)
 
 
 def restrict_process(settings: dict[str, Any]) -> None:

@@ -28,6 +28,8 @@ class CalledProgram:
     """The program's file, with paths relative to the folder in which it was tested."""
     library: str
     """Name of the library whose tensors the program uses; empty for none."""
+    path: tuple[str, ...] = ()
+    """Folders that the program imports from, besides its own."""
 
 
 def called_program_json(description: Json, function: str) -> Json:
@@ -35,7 +37,7 @@ def called_program_json(description: Json, function: str) -> Json:
 
     Args:
         description: JSON description of the module, with `root`, `name` and `library` of the
-            program.
+            program, and `path` if the program imports from further folders.
         function: name of the called function.
     """
     descriptions = {item["name"]: item for item in description["functions"]}
@@ -48,6 +50,7 @@ def called_program_json(description: Json, function: str) -> Json:
             pending += [known["constructor"], known["outer"], *_generators(known["parameters"])]
     return {
         **{key: description[key] for key in ("module", "file", "root", "name", "library")},
+        **({"path": description["path"]} if description.get("path") else {}),
         "functions": list(needed.values()),
         "module_test": None,
         "problems": [],
@@ -80,7 +83,8 @@ def called_program_from_json(json: Json, file: str) -> CalledProgram:
             msg = f"{file!r} in {root!r} is not the path of a program"
             raise ValueError(msg)  # noqa: TRY301 - the handler below adds the same text to all errors
         program = ProgramFile(Path(PurePosixPath(file)), Path(root), str(json["name"]))
-        return CalledProgram(module_from_json(json), program, str(json["library"]))
+        path = tuple(map(str, json.get("path", ())))
+        return CalledProgram(module_from_json(json), program, str(json["library"]), path)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         msg = f"the description of the called function is malformed: {error!r}"
         raise ValueError(msg) from error

@@ -6,11 +6,11 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.execution import Answered, ProcessEnded, StackLine, TimedOut
+from ciguard.execution import Answered, HostedDefectError, ProcessEnded, StackLine, TimedOut
 from ciguard.functions.checking.annotations import module_from_json, module_with_functions
 from ciguard.functions.drawing.calls import call_sampler
 from ciguard.functions.hosting.host import ProgramHost
-from ciguard.functions.hosting.verdicts import frames_from_json, traceback_text
+from ciguard.functions.hosting.verdicts import defect_report, frames_from_json, traceback_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +78,13 @@ Collection: TypeAlias = CollectedProgram | SkippedProgram | UnimportableProgram
 
 def collect(host: ProgramHost, program: ProgramFile) -> Collection:
     """Import a program in its process, and return its functions or why they are unavailable."""
+    try:
+        return _collection(host, program)
+    except HostedDefectError as error:
+        return UnimportableProgram(defect_report(error))
+
+
+def _collection(host: ProgramHost, program: ProgramFile) -> Collection:
     answer = host.load(program)
     match answer:
         case Answered(content) if "skip" in content:

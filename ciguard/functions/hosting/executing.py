@@ -7,19 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ciguard
-from ciguard.execution import Answer, Answered, ProcessEnded, StackLine, TimedOut
+from ciguard.execution import (
+    Answer,
+    Answered,
+    HostedDefectError,
+    ProcessEnded,
+    StackLine,
+    TimedOut,
+)
 from ciguard.functions.hosting.verdicts import (
     TIMEOUT_KEY,
     CallFailure,
     Discarded,
     FailureKind,
+    Undecided,
     Verdict,
+    defect_report,
     verdict_from_json,
 )
 from ciguard.functions.in_target.calling.judging import is_user_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ciguard.domain.values import Json
     from ciguard.functions.hosting.host import ProgramHost
@@ -43,15 +52,21 @@ class Execution:
         Args:
             call: JSON form of a `ciguard.functions.specs.Call`.
         """
-        return self._verdict_of_answer(self.host.call(self.program, call, limit_s=self.limit_s))
+        return self._verdict_of(lambda: self.host.call(self.program, call, limit_s=self.limit_s))
 
     def script_verdict(self, arguments: Iterable[str]) -> Verdict:
         """Run the program as a script with command-line arguments, and return its verdict."""
-        answer = self.host.run_as_script(self.program, list(arguments), limit_s=self.limit_s)
-        return self._verdict_of_answer(answer)
+        words = list(arguments)
+        return self._verdict_of(
+            lambda: self.host.run_as_script(self.program, words, limit_s=self.limit_s)
+        )
 
-    def _verdict_of_answer(self, answer: Answer) -> Verdict:
+    def _verdict_of(self, request: Callable[[], Answer]) -> Verdict:
         """Return the verdict on a call, from the answer or the end of its process."""
+        try:
+            answer = request()
+        except HostedDefectError as error:
+            return Undecided(defect_report(error))
         match answer:
             case Answered(content):
                 if "status" in content:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.domain.values import Json
+    from ciguard.execution import HostedDefectError
 
 
 _MAX_FRAMES = 20
@@ -82,7 +83,31 @@ class NoInstance:
     reason: str
 
 
-Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A call without a verdict, because ciguard itself failed."""
+
+    report: str
+    """Text that says what failed."""
+
+
+Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure | Undecided
+
+
+_MAX_DEFECT_LINES = 12
+"""Number of last lines of a defect's traceback that a report shows."""
+
+
+def defect_report(error: HostedDefectError) -> str:
+    """Return the report of a defect of ciguard in a program's process."""
+    lines = str(error).strip().splitlines()
+    return "\n".join(
+        [
+            f"ciguard itself failed: {lines[-1] if lines else 'no reason is known'}",
+            "This is a defect of ciguard, not of the program. Please report it with these lines:",
+            *(f"  {line}" for line in lines[-_MAX_DEFECT_LINES:]),
+        ]
+    )
 
 
 def traceback_text(frames: Sequence[StackLine]) -> str:

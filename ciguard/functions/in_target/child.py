@@ -23,6 +23,7 @@ from typing import Any, Iterator
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.calling.judging import key_of
+from ciguard.functions.in_target.calling.wrapped_errors import original_message
 from ciguard.functions.in_target.coverage_measurement import CoverageMeasurement
 from ciguard.functions.in_target.describing.marking import marks_of, marks_on
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
@@ -212,7 +213,7 @@ def _failure_result(error: BaseException, file: str) -> Json:
     frames = user_frames(error)
     return {
         "status": "failed", "kind": "exception", "type": type(error).__name__,
-        "message": str(error), "frames": frames,
+        "message": original_message(error), "frames": frames,
         "key": key_of(error, [tuple(frame) for frame in frames], file),
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
 import zlib
@@ -82,7 +83,26 @@ def import_problem(error: BaseException) -> Json:
     if isinstance(error, ModuleNotFoundError) and _is_missing(error.name or ""):
         return {"skip": f"could not import {error.name!r}: {error}"}
     lines = traceback.format_exception_only(type(error), error)
-    return {"error": "".join(lines).strip(), "frames": user_frames(error)}
+    text = "\n".join(filter(None, [advice_on(str(error)), "".join(lines).strip()]))
+    return {"error": text, "frames": user_frames(error)}
+
+
+_OLD_NUMPY = re.compile(
+    r"module 'numpy' has no attribute|removed in the NumPy 2\.0|compiled using NumPy 1"
+    r"|numpy\.dtype size changed|numpy\.core\.multiarray failed"
+)
+
+
+def advice_on(message: str) -> str:
+    """Return what to do if a message shows that a program needs an older NumPy; else empty."""
+    if not _OLD_NUMPY.search(message):
+        return ""
+    return (
+        "The program needs an older NumPy than this environment has. Keep its libraries in an "
+        "environment of their own: with pytest, set ciguard_python to the interpreter of that "
+        "environment; in campaigns, run with VIRTUAL_ENV=FOLDER and `--target current`, or pin "
+        "NumPy, as in `--target 'torch==1.13.1 + numpy<1.24'`."
+    )
 
 
 def _is_missing(name: str) -> bool:

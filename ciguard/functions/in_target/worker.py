@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import linecache
 import os
 import sys
-from typing import Any, Callable, Iterator, NamedTuple
+import traceback
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import ORACLES, Caller
-from ciguard.functions.in_target.calling.judging import frames_of, is_user_file
+from ciguard.functions.in_target.calling.judging import comparable, frames_of, is_user_file
+from ciguard.functions.in_target.calling.wrapped_errors import original_message
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
 from ciguard.functions.in_target.loading import import_problem, load
 
@@ -25,6 +28,12 @@ NAMES = {"ensure": "@ensure", "nan": "NaN", "timeout": "@timeout"}
 
 Of these names, only `NaN` could be the name of a class.
 """
+_MAX_SOURCE = 200
+"""Maximum length of the reported text of a line."""
+_UNMADE = {"discarded": "discarded by ", "no-instance": "no instance: "}
+"""Beginning of the message by the status of a call that is not made."""
+_PATHS = frozenset(("file", "annotated_in"))
+"""Keys of paths in a description."""
 _MAX_FRAMES = 12
 """Maximum number of reported stack frames."""
 _PERMISSION_ERRORS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
@@ -46,7 +55,7 @@ class CaseResult(NamedTuple):
     message: str = ""
     """Message; that of a failure begins with the location: `src/model.py:23: …`."""
     frames: Any = ()
-    """Stack frames of the user's code as pairs (file, function), innermost first."""
+    """Stack frames of the user's code, innermost first: file, function and text of the line."""
     mutated: Any = ()
     """Indices of the arguments that the call changed."""
 
@@ -56,7 +65,8 @@ class Runner:
 
     Args:
         programs: `folder` is the path of the programs' folder; while a case runs, the current
-            folder links to its entries. `files` maps each program's path to `root`, `name` and
+            folder links to its entries. `path` lists folders that programs import from; it may be
+            missing. `files` maps each program's path to `root`, `name` and
             `sidecar` of `ciguard.functions.specs.ProgramFile`. All paths are relative to `folder`.
         reset: restores the library's global state, and seeds its random generators.
         is_exhausted: returns whether an exception reports a lack of memory.
@@ -70,6 +80,7 @@ class Runner:
     ) -> None:
         self._folder = programs["folder"]
         self._files = programs["files"]
+        self._path = programs.get("path", ())
         self._reset = reset
         self._is_exhausted = is_exhausted
         self._callers: dict[str, Caller] = {}
@@ -90,6 +101,12 @@ class Runner:
                 name="Program",
                 message=f"{case['file']} is not one of the tested programs",
             )
+        try:
+            return self._run(case)
+        except Exception as error:  # noqa: BLE001 - a defect of ciguard, which is none of the program
+            return CaseResult("unbuilt", name="ciguard", message=_defect_text(error))
+
+    def _run(self, case: Json) -> CaseResult:
         seed, call = case.get("seed", 0), case.get("call")
         self._reset(seed)
         with _restore_interpreter():
@@ -101,9 +118,15 @@ class Runner:
             try:
                 caller.last = None
                 result = caller.run({**call, "seed": seed})
-            except BaseException as raised:  # noqa: BLE001 - calls may raise a KeyboardInterrupt
+            except BaseException as raised:
+                if isinstance(raised, Exception) and not self._has_user_frame(raised, caller.file):
+                    raise
                 return self._exception_result(raised)
         return self._case_result(caller, call, result)
+
+    def _has_user_frame(self, error: BaseException, file: str) -> bool:
+        """Return whether an exception passed through code of the user."""
+        return bool(self._location(frames_of(error), file)[1])
 
     def describe(self, request: Json) -> Json:
         """Describe the functions of a program.
@@ -139,7 +162,7 @@ class Runner:
         if not isinstance(description, dict):
             return description
         return {
-            key: self._relative(item) if key == "file" else self._with_relative_paths(item)
+            key: self._relative(item) if key in _PATHS else self._with_relative_paths(item)
             for key, item in description.items()
         }
 
@@ -147,7 +170,7 @@ class Runner:
         """Return the caller of a program's functions, or the exception of its failed import."""
         if file not in self._callers and file not in self._failed:
             program, working_folder = self._files[file], os.getcwd()
-            _add_paths(working_folder)
+            _add_paths(working_folder, self._path)
             try:
                 root = os.path.normpath(os.path.join(working_folder, program["root"]))
                 module = load(os.path.join(working_folder, file), root, program["name"])
@@ -177,14 +200,15 @@ class Runner:
         if self._is_worker_limit(error):
             return CaseResult("unbuilt", name=type(error).__name__, message=str(error))
         frames = frames_of(error)
-        return self._failure(type(error).__name__, str(error), frames, self._folder)
+        return self._failure(type(error).__name__, original_message(error), frames, self._folder)
 
     def _case_result(self, caller: Caller, call: Json, result: Json) -> CaseResult:
         """Return the case's result from that of the call."""
         last, caller.last = caller.last, None
         status = result["status"]
-        if status in ("discarded", "no-instance"):
-            return CaseResult("unbuilt", name=status, message=result["reason"])
+        if status in _UNMADE:
+            message = f"{_UNMADE[status]}{result['reason']}"
+            return CaseResult("unbuilt", name=status, message=message)
         if isinstance(last, BaseException) and self._is_worker_limit(last):
             return CaseResult("unbuilt", name=type(last).__name__, message=str(last))
         if status == "passed":
@@ -194,7 +218,7 @@ class Runner:
                 return CaseResult(
                     "rejected", name=result["raised"], message=str(last), mutated=mutated
                 )
-            return CaseResult("passed", value=last, mutated=mutated)
+            return CaseResult("passed", value=comparable(last), mutated=mutated)
         frames = [tuple(frame) for frame in result["frames"]] or [_definition_frame(caller, call)]
         name = NAMES.get(result["kind"], result["type"])
         return self._failure(name, result["message"], frames, caller.file)
@@ -204,7 +228,7 @@ class Runner:
         place, user_frames = self._location(frames, file)
         return CaseResult("failed", name=name, message=place + message, frames=user_frames)
 
-    def _location(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str]]]:
+    def _location(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str, str]]]:
         """Return the prefix of a message (`file:line: `) and the frames of the user's code.
 
         Args:
@@ -212,12 +236,13 @@ class Runner:
             file: file of the program.
         """
         user_frames = [
-            (self._relative(path), line, name)
-            for path, line, name in frames
-            if is_user_file(path, file) and self._is_inside(path)
+            frame for frame in frames if is_user_file(frame[0], file) and self._is_inside(frame[0])
         ]
-        innermost_first = [(path, name) for path, _, name in user_frames[::-1]][:_MAX_FRAMES]
-        prefix = f"{user_frames[-1][0]}:{user_frames[-1][1]}: " if user_frames else ""
+        innermost_first = [
+            (self._relative(path), name, linecache.getline(path, line).strip()[:_MAX_SOURCE])
+            for path, line, name in user_frames[::-1][:_MAX_FRAMES]
+        ]
+        prefix = f"{innermost_first[0][0]}:{user_frames[-1][1]}: " if user_frames else ""
         return prefix, innermost_first
 
     def _is_inside(self, file: str) -> bool:
@@ -239,6 +264,13 @@ def _definition_frame(caller: Caller, call: Json) -> tuple[str, int, str]:
     return caller.file, 1, name
 
 
+def _defect_text(error: Exception) -> str:
+    """Return the message of a failure that ciguard itself caused, with its place."""
+    innermost = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" ({os.path.basename(f.filename)}, line {f.lineno})" for f in innermost)
+    return f"ciguard itself failed: {type(error).__name__}: {error}{place}"
+
+
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, then its cause or context, then the cause of that, and so on."""
     yielded: set[int] = set()
@@ -254,8 +286,12 @@ def _is_permission_error(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _PERMISSION_ERRORS
 
 
-def _add_paths(working_folder: str) -> None:
-    """Add the project's folder and its `src` to `sys.path`, as the project is not installed."""
+def _add_paths(working_folder: str, first: Sequence[str]) -> None:
+    """Make folders the first entries of `sys.path`, and the project's folders the last.
+
+    The project's folder and its `src` are added, because the project is not installed.
+    """
+    sys.path[:] = list(dict.fromkeys([*first, *sys.path]))
     for path in (working_folder, os.path.join(working_folder, "src")):
         if path not in sys.path and os.path.isdir(path):
             sys.path.append(path)

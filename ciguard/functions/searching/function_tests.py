@@ -72,6 +72,10 @@ class FunctionTest:
         if search_result.failures:
             result.failure = self._failures_text(search_result)
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
+            if search_result.defect:
+                result.warnings.append(search_result.defect)
+        elif search_result.defect:
+            result.failure = search_result.defect
         elif not search_result.valid_count and not search_result.is_stopped:
             if search_result.no_instance_count:
                 result.skip = (
@@ -154,6 +158,8 @@ class ScriptTest:
             ]
             result.failure = "\n\n".join(filter(None, parts))
             result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
+        elif search_result.defect:
+            result.failure = search_result.defect
         return result
 
     def _failure_text(self, minimal: MinimalFailure) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.functions.hosting.verdicts import traceback_text
+from ciguard.functions.in_target.loading import advice_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,8 @@ def counts_text(result: SearchResult) -> str:
     if result.no_instance_count:
         count = result.no_instance_count
         parts.append(f"{count} without an instance, because the constructor failed")
+    if result.fails_always:
+        parts.append("stopped early because all inputs fail in this way")
     if result.is_stopped:
         parts.append("stopped because the time budget was used up")
     return ", ".join(parts)
@@ -55,7 +58,8 @@ def failure_text(minimal: MinimalFailure, call: str, script: str) -> str:
     """
     failure = minimal.failure
     message = f"{failure.type}: {failure.message}" if failure.message else failure.type
-    head = "\n".join(filter(None, [traceback_text(failure.frames), message]))
+    lines = [advice_on(failure.message), traceback_text(failure.frames), message]
+    head = "\n".join(filter(None, lines))
     parts = [head, f"Falsifying example: {call}"]
     if not minimal.is_reproducible:
         parts.append(

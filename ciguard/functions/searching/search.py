@@ -27,6 +27,7 @@ from ciguard.functions.hosting.verdicts import (
     CallPassed,
     Discarded,
     NoInstance,
+    Undecided,
     Verdict,
 )
 from ciguard.functions.searching.examples import ProtectedDatabase, database_at
@@ -45,6 +46,10 @@ _MAX_CACHED_VERDICTS = 20_000
 """Maximum number of cached verdicts."""
 _REJECTIONS_PER_EXAMPLE = 2
 """Maximum number of rejections of blocked paths per example; further calls count as passed."""
+_MAX_REPETITIONS = 20
+"""Number of calls after which a slow search ends if all calls fail in the same way."""
+_PATIENCE_S = 5.0
+"""Seconds after which a round is slow."""
 _MAX_EXPENSIVE_CALLS = 10
 """Number of expensive calls with blocked paths after which a round makes no more calls."""
 
@@ -83,6 +88,10 @@ class SearchResult:
     """Number of discarded inputs by reason, for inputs that the process discarded."""
     is_stopped: bool = False
     """True if the time budget was used up before all examples were tried."""
+    fails_always: bool = False
+    """True if the search ended early, because all calls failed in the same way."""
+    defect: str = ""
+    """Report of a defect of ciguard that ended the search; empty without one."""
 
     @property
     def discard_rate(self) -> float:
@@ -156,14 +165,18 @@ class _Search:
         self._deadline_s = time.monotonic() + options.budget_s if options.budget_s else float("inf")
         self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
         self._error_classes: dict[str, type[_PathError]] = {}
+        self._round_began_s = time.monotonic()
         self._shrink_deadline_s = float("inf")
         self._rejections_left = 0
         self._expensive_calls_left = _MAX_EXPENSIVE_CALLS
+        self._repetitions: int | None = 0
+        """Number of calls that repeat the first failure; None if a call had another result."""
         self.result = SearchResult()
         self.known_paths: set[str] = set()
 
     def begin_round(self, max_examples: int) -> None:
         """Reset the limits that hold for one round."""
+        self._round_began_s = time.monotonic()
         self._shrink_deadline_s = float("inf")
         self._rejections_left = _REJECTIONS_PER_EXAMPLE * max_examples
         self._expensive_calls_left = _MAX_EXPENSIVE_CALLS
@@ -202,12 +215,15 @@ class _Search:
             verdict = self._execute(call)
             self._cache(key, verdict)
             self._count(verdict)
+            self._note_uniformity(verdict)
             if isinstance(verdict, CallFailure) and verdict.kind in EXPENSIVE_KINDS:
                 self._expensive_calls_left -= verdict.key in self.known_paths
         self._report_to_hypothesis(call, verdict)
 
     def _is_call_forbidden(self) -> bool:
-        """Return whether a limit of time or of expensive calls forbids another call."""
+        """Return whether another call is forbidden, by a limit or as its verdict is known."""
+        if self.result.defect or self.result.fails_always:
+            return True
         now = time.monotonic()
         if now > self._deadline_s and not self._is_shrinking():
             self.result.is_stopped = True
@@ -226,6 +242,8 @@ class _Search:
 
     def _count(self, verdict: Verdict) -> None:
         """Count a verdict, unless the call was made for shrinking."""
+        if isinstance(verdict, Undecided):
+            self.result.defect = verdict.report
         if self._is_shrinking():
             return
         match verdict:
@@ -237,6 +255,20 @@ class _Search:
             case NoInstance(reason):
                 self.result.no_instance_count += 1
                 self._count_reason(reason)
+            case Undecided():
+                pass
+
+    def _note_uniformity(self, verdict: Verdict) -> None:
+        """Count the calls that repeat the only known failure, and end a slow search after many."""
+        match verdict:
+            case CallFailure(key=key) if self._repetitions is not None and self.known_paths:
+                self._repetitions = self._repetitions + 1 if self.known_paths == {key} else None
+                is_slow = time.monotonic() - self._round_began_s > _PATIENCE_S
+                self.result.fails_always = is_slow and (self._repetitions or 0) >= _MAX_REPETITIONS
+            case CallPassed():
+                self._repetitions = None
+            case _:
+                pass
 
     def _count_reason(self, reason: str) -> None:
         self.result.reasons[reason] = self.result.reasons.get(reason, 0) + 1
@@ -244,10 +276,10 @@ class _Search:
     def _report_to_hypothesis(self, call: Any, verdict: Verdict) -> None:
         """Raise what Hypothesis expects for a verdict: a rejection or a failure."""
         match verdict:
-            case Discarded() | NoInstance():
+            case Discarded() | NoInstance() | Undecided():
                 reject()
             case CallFailure() if verdict.key in self.known_paths:
-                if self._rejections_left > 0:
+                if self._rejections_left > 0 and not self.result.fails_always:
                     self._rejections_left -= 1
                     reject()
             case CallFailure():

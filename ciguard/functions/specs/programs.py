@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ANNOTATIONS_MODULE = "annotations"
 """Last part of the dotted name of ciguard's module of annotations, or of a copy of this module."""
 _TESTED_NAMES = frozenset(
-    {"arg", "require", "ensure", "raises", "timeout", "cc_example", "module_test"}
+    {"arg", "require", "ensure", "raises", "timeout", "cc_example", "include", "module_test"}
 )
 """Annotations that request a test of a function; other annotations only support tests."""
 

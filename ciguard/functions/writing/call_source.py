@@ -18,7 +18,8 @@ from ciguard.domain.values import (
 )
 from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
-from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER
+from ciguard.functions.in_target.describing.sidecar import MODULE_PREFIX as SIDECAR_MODULE
+from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER, SIDECAR_IMPORT
 from ciguard.functions.writing.listed import choice_selector, example_selector
 from ciguard.writing import (
     UNIT_FUNCTION,
@@ -51,6 +52,8 @@ class CallSource(ScriptSource):
     """True if the text calls the helper function `listed`."""
     needs_first: bool = False
     """True if the text calls the helper function `first`."""
+    sidecar: str = ""
+    """Path of the sidecar that the text needs as module `stubs`; empty if it needs none."""
 
     @classmethod
     def for_module(cls, module: ModuleSpec, library: str) -> CallSource:
@@ -89,6 +92,8 @@ class CallSource(ScriptSource):
     def name_of(self, path: str) -> str:
         """Return an expression for a dotted name, and record its import."""
         root, _, rest = path.partition(".")
+        if root.startswith(SIDECAR_MODULE):
+            return self.stub_name(rest)
         if root == "numpy" and rest:
             self.needs_numpy = True
             return dotted_expression(f"np.{rest}")
@@ -101,6 +106,9 @@ class CallSource(ScriptSource):
     def _generator_call(self, name: str, keywords: Arguments) -> str:
         """Return the call of a generator function."""
         module, _, function = name.rpartition(":")
+        if module.startswith(SIDECAR_MODULE):
+            stub = self.stub_name(function)
+            return call_text(stub, self._argument_list(self.module.function(name), keywords))
         if module:
             self.other_imports.add(f"import {module}")
             spec = self.module.functions_by_name.get(name)
@@ -115,7 +123,10 @@ class CallSource(ScriptSource):
         if name:
             return self.program_name(name)
         spec = self.module.function(function)
-        self.program_name(function)
+        if spec.annotations_file:
+            function = self.stub_name(function)
+        else:
+            self.program_name(function)
         if argument == EXAMPLES:
             return f'{function}.__ciguard__["examples"]{example_selector(spec, int(number))}'
         self.needs_listed = True
@@ -131,6 +142,13 @@ class CallSource(ScriptSource):
         return writer.from_array.format(
             array=text, dtype=dtype, name=array.dtype, stored=array.dtype
         )
+
+    def stub_name(self, path: str) -> str:
+        """Return an expression for a name of the sidecar, and record that the text needs it."""
+        files = (function.annotations_file for function in self.module.functions)
+        self.sidecar = next(filter(None, files))
+        self.other_imports.add("import importlib.util")
+        return f"stubs.{path}"
 
     def program_name(self, path: str) -> str:
         """Return an expression for a name of the program, and record its import."""
@@ -251,8 +269,10 @@ class CallSource(ScriptSource):
         return [*lines, *sorted(others)]
 
     def definitions(self) -> list[str]:
-        """Return the definitions of the helper functions that the text calls."""
-        definitions = [UNIT_FUNCTION] if self.needs_unit else []
+        """Return the import of the sidecar, and the definitions of helper functions, if needed."""
+        sidecar = SIDECAR_IMPORT.format(file=string_literal(self.sidecar))
+        definitions = [sidecar] if self.sidecar else []
+        definitions += [UNIT_FUNCTION] if self.needs_unit else []
         definitions += [LISTED_HELPER] if self.needs_listed else []
         return [*definitions, FIRST_HELPER] if self.needs_first else definitions
 

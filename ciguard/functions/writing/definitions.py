@@ -9,6 +9,13 @@ def listed(function, argument):
 '''.strip()
 """Function `listed`, for text that looks up objects in annotations."""
 
+SIDECAR_IMPORT = """
+spec = importlib.util.spec_from_file_location("stubs", {file})
+stubs = sys.modules["stubs"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(stubs)
+""".strip()
+"""Statements that import a sidecar as `stubs`, for text that uses its names."""
+
 FIRST_HELPER = '''
 async def first(items, count):
     """Return the first items of an asynchronous generator."""

@@ -112,7 +112,14 @@ def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> li
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
     text = source.call_with(function, call, passed, "self" if "self" in values else "")
     lines.append(f"result = {source.result_expression(text, function)}")
-    source.program_names |= named - values.keys() - {"result"} - set(vars(builtins))
+    other_names = named - values.keys() - {"result"} - set(vars(builtins))
+    if function.annotations_file and other_names:
+        # Each name is that of the program, or that of the sidecar.
+        source.stub_name("")
+        scope = f"{{**vars(stubs), **vars(sys.modules[{string_literal(source.module.name)}])}}"
+        lines[:0] = [f"scope = {scope}", *(f'{n} = scope["{n}"]' for n in sorted(other_names))]
+    else:
+        source.program_names |= other_names
     for condition in function.postconditions:
         has_source = expression_tree(condition.text) is not None
         assertion = f"assert {condition.text}, {string_literal(condition.text)}"

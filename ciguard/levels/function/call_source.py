@@ -73,7 +73,7 @@ def function_statements(
     """
     description = called_program_from_json(case.about, case.file)
     source = CallSource.for_module(description.module, description.library or library)
-    folders = dict.fromkeys((description.program.root.as_posix(), ".", "src"))
+    folders = dict.fromkeys((description.program.root.as_posix(), *description.path, ".", "src"))
     path = [f"sys.path[:0] = [{', '.join(map(string_literal, folders))}]"]
     if not case.call:
         imported = import_of_program(source, description.program)

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.campaign import WorkerNeeds
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.levels.function.programs import find_programs
-from ciguard.levels.function.settings import FUNCTIONS
+from ciguard.levels.function.settings import FUNCTIONS, HOME, PATH
 from ciguard.targets import readable_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ciguard.config import Config
     from ciguard.domain.values import Json
@@ -40,6 +41,13 @@ def check_functions(config: Config) -> None:
             "--functions, such as src/model.py or 'src/**/*.py'."
         )
         raise ConfigurationError(msg)
+    missing = [
+        entry for entry in (*config[PATH], config[HOME]) if entry and not Path(entry).is_dir()
+    ]
+    if missing:
+        key = HOME.key if missing[0] == config[HOME] else PATH.key
+        msg = f"{key}: {visible(missing[0])!r} is not a folder. Name an existing folder."
+        raise ConfigurationError(msg)
     programs = programs_in(config)
     if len(programs) > _MAX_PROGRAMS:
         msg = (
@@ -58,24 +66,36 @@ def programs_in(config: Config) -> dict[str, ProgramFile]:
     return find_programs(config[FUNCTIONS], base=Path.cwd())
 
 
-def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
+def needs_of(
+    programs: Mapping[str, ProgramFile], path: Sequence[str] = (), home: str = ""
+) -> WorkerNeeds:
     """Return the folders that workers must be able to read, and the settings of their runner.
 
     Args:
         programs: programs by path relative to the current folder.
+        path: folders that programs import from, before the packages of the target.
+        home: folder whose entries programs find in their home folder; empty for none.
     """
     folder = Path.cwd()
-    children = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    children.sort(key=lambda path: (not path.is_dir(), path.suffix != ".py", path.name))
+    folders = [folder, *(Path(entry).absolute() for entry in (*path, *([home] if home else [])))]
+    links = {} if not home else _entries(Path(home).absolute())
     return WorkerNeeds(
-        readable=readable_paths([folder], home=Path.home()),
+        readable=readable_paths(folders, home=Path.home()),
         functions={
             "runner": RUNNER,
             "folder": str(folder),
-            "parts": [path.name for path in children[:_MAX_ENTRIES]],
+            "links": links | _entries(folder),
+            "path": [str(entry) for entry in folders[1 : 1 + len(path)]],
             "files": {path: relative_program(program) for path, program in programs.items()},
         },
     )
+
+
+def _entries(folder: Path) -> dict[str, str]:
+    """Return the paths of a folder's entries by name, without hidden ones."""
+    entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    entries.sort(key=lambda path: (not path.is_dir(), path.suffix != ".py", path.name))
+    return {path.name: str(path) for path in entries[:_MAX_ENTRIES]}
 
 
 def relative_program(program: ProgramFile) -> Json:

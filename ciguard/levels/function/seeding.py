@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,10 @@ from ciguard.functions.checking import called_program_json, module_from_json, mo
 from ciguard.functions.drawing import call_sampler
 from ciguard.levels.function.files import programs_in, relative_program
 from ciguard.levels.function.level import FunctionUnderTest
+from ciguard.levels.function.settings import PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.campaign import Group
     from ciguard.config import Config
@@ -27,36 +29,60 @@ if TYPE_CHECKING:
 
 _CALLS_FOR_NESTED = 3
 """Number of calls of an outer function to find the nested functions that it defines."""
+_ABSENT_FILE = re.compile(r"\b(?:FileNotFound|Permission)Error\b")
+_HOME_ADVICE = (
+    ". Programs find files of a home folder only with --function-home FOLDER, and files of the "
+    "project by paths relative to the current folder"
+)
+_MAX_REASON = 1_000
+"""Maximum length of the reason why a program is left out, in characters."""
 _MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems that one message lists."""
 
 
-def tested_functions(
+@dataclass(frozen=True, slots=True)
+class CollectedFunctions:
+    """The functions to test, and the programs that are left out."""
+
+    functions: tuple[FunctionUnderTest, ...]
+    left_out: Mapping[str, str]
+    """Reasons why no target can import programs, by path."""
+
+
+def collected_functions(
     group: Group, config: Config, dispatcher: Dispatcher
-) -> Generator[Event, None, list[FunctionUnderTest]]:
+) -> Generator[Event, None, CollectedFunctions]:
     """Return the functions to test, as targets of a group describe them.
 
     Yields:
-        A warning for each program that needs a missing package.
-
-    Returns:
-        The functions that can be tested.
+        A warning for each program that no target can import, and for each that only pytest runs.
 
     Raises:
-        ConfigurationError: if annotations are invalid, or no target can import a program.
+        ConfigurationError: if annotations are invalid, or no program can be imported and one of
+            the failures is not that of a missing package.
         WorkerStartError: if the server of a target has stopped.
     """
     tested: list[FunctionUnderTest] = []
     problems: list[Problem] = []
+    left_out: dict[str, str] = {}
+    failed: list[str] = []
     for file, program in programs_in(config).items():
-        record, reason = _description(file, group, dispatcher)
+        record, failure = _description(file, group, dispatcher)
         if record is None:
-            yield Warned(message=f"functions: {visible(file)} is not tested: {visible(reason)}")
+            left_out[file] = visible(failure.reason, limit=_MAX_REASON)
+            if _ABSENT_FILE.search(failure.reason):
+                left_out[file] += _HOME_ADVICE
+            failed += [] if failure.is_missing_package else [file]
+            yield Warned(message=f"NOT TESTED: {visible(file)}: {left_out[file]}")
             continue
+        if record["description"]["module_test"]:
+            message = "its module_test() runs under pytest only, with `pytest --ciguard`"
+            yield Warned(message=f"functions: {visible(file)}: {message}")
         description = {
             **record["description"],
             **relative_program(program),
             "library": record["library"],
+            "path": list(config[PATH]),
         }
         complete = _with_nested(file, module_from_json(description), group, dispatcher)
         description["functions"] += complete.nested
@@ -68,29 +94,33 @@ def tested_functions(
             for function in complete.module.tested()
         ]
     _raise_problems(problems)
-    return tested
+    if failed and not tested:
+        msg = f"functions: {visible(failed[0])} cannot be imported. {left_out[failed[0]]}"
+        raise ConfigurationError(msg)
+    return CollectedFunctions(tuple(tested), left_out)
 
 
-def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, str]:
-    """Return the description by the first target that can import a program.
+@dataclass(frozen=True, slots=True)
+class _ImportFailure:
+    """Why no target can import a program."""
 
-    Returns:
-        The description and an empty text, or None and why no target can import the program.
+    reason: str = ""
+    is_missing_package: bool = False
+    """True if all targets lack a package that the program needs."""
 
-    Raises:
-        ConfigurationError: if an import fails for a reason other than a missing package.
-    """
+
+def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, _ImportFailure]:
+    """Return the description by the first target that can import a program; None if none can."""
     reasons: list[tuple[bool, str]] = []
     for target in group.running_eagerly:
         (record,) = dispatcher.tasks(target).functions([{"file": file, "calls": []}])
         if "error" not in record:
-            return record, ""
+            return record, _ImportFailure()
         reasons.append((bool(record.get("skip")), f"{target}: {record['error']}"))
     failed = [reason for is_skip, reason in reasons if not is_skip]
     if failed:
-        msg = f"functions: {visible(file)} cannot be imported. {visible(failed[0], limit=2_000)}"
-        raise ConfigurationError(msg)
-    return None, "; ".join(reason for _, reason in reasons)
+        return None, _ImportFailure(failed[0])
+    return None, _ImportFailure("; ".join(reason for _, reason in reasons), is_missing_package=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ciguard.config import LevelSettings, Setting, level_setting
-from ciguard.config.kinds import string_list
+from ciguard.config.kinds import optional_file, string_list
 
 FUNCTIONS: Setting[tuple[str, ...]] = level_setting(
     "functions",
@@ -14,7 +14,21 @@ FUNCTIONS: Setting[tuple[str, ...]] = level_setting(
     "Paths are relative to the current folder.",
     is_input=True,
 )
+PATH: Setting[tuple[str, ...]] = level_setting(
+    "function-path",
+    string_list("FOLDER"),
+    (),
+    "Folder that the programs of --functions import from, before the packages of the target, as "
+    "with PYTHONPATH.",
+)
+HOME: Setting[str] = level_setting(
+    "function-home",
+    optional_file(),
+    "",
+    "Folder whose entries the programs of --functions find in their home folder, such as data in "
+    "~/data. Hidden entries of your own home are left out.",
+)
 
 SETTINGS = LevelSettings(
-    summary="your annotated functions, with --functions", settings=(FUNCTIONS,)
+    summary="your annotated functions, with --functions", settings=(FUNCTIONS, PATH, HOME)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.campaign import LevelDefaults, WorkerNeeds
+from ciguard.campaign import CalledFunctions, LevelDefaults, WorkerNeeds
 from ciguard.domain.case import as_kind
 from ciguard.domain.function_calls import FunctionCase, locate_failure
 from ciguard.domain.outcomes import Errored
@@ -16,8 +16,8 @@ from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
 from ciguard.levels.function.oracle import FUNCTION, FunctionOracle
 from ciguard.levels.function.script import function_script, mark_of
-from ciguard.levels.function.seeding import digest_of, tested_functions
-from ciguard.levels.function.settings import FUNCTIONS
+from ciguard.levels.function.seeding import collected_functions, digest_of
+from ciguard.levels.function.settings import FUNCTIONS, HOME, PATH
 from ciguard.levels.function.simpler import moved_call, simpler_calls
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
@@ -47,7 +47,7 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Return the folders and settings that workers need to import the programs."""
         del library
         programs = programs_in(config)
-        return needs_of(programs) if programs else WorkerNeeds()
+        return needs_of(programs, config[PATH], config[HOME]) if programs else WorkerNeeds()
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream per library; shards call disjoint functions.
@@ -61,8 +61,8 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         for group in factory.groups.values():
             if not group.running_eagerly:
                 continue
-            functions = yield from tested_functions(group, config, factory.dispatcher)
-            shard_functions = config.shard.part(functions)
+            collected = yield from collected_functions(group, config, factory.dispatcher)
+            shard_functions = config.shard.part(collected.functions)
             if not shard_functions:
                 continue
             seed = config.shard.seed(config.seed)
@@ -71,6 +71,8 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
                 level, group, kind=f"{self.name}: {digest_of(shard_functions)}", apis=turns
             )
             stream.is_whole = True
+            names = tuple(function.api for function in shard_functions)
+            stream.called = CalledFunctions(names, collected.left_out)
             streams.append(stream)
         if not streams and factory.is_any_running:
             msg = "functions: no function can be tested on these targets; see the warnings above."

@@ -48,6 +48,7 @@ _TONES = {
     Verdict.CLEAN: "good",
     Verdict.ESTABLISHED: "calm",
     Verdict.NOT_RUN: "doubt",
+    Verdict.NOT_TESTED: "doubt",
     Verdict.INTERRUPTED: "doubt",
 }
 _MARKS = {

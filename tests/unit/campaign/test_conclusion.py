@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from ciguard.domain.shards import Shard
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ciguard.domain.findings import Bucket
@@ -39,6 +41,7 @@ def conclusion(tmp_path: Path) -> Any:
         not_run: str = "",
         is_first: bool = False,
         interrupted: bool = False,
+        functions: Mapping[str, str] = MappingProxyType({}),
         **settings: Any,
     ) -> Conclusion:
         one = member(ONE)
@@ -55,6 +58,7 @@ def conclusion(tmp_path: Path) -> Any:
             script_targets={},
             replayed={},
             explored={},
+            functions=functions,
             used=(),
             interrupted=interrupted,
         )
@@ -99,6 +103,11 @@ def of(found_bucket: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
         ({"shard": Shard(2, 4), "interrupted": True}, [], Verdict.INTERRUPTED, 130),
         ({"interrupted": True}, [CRASH], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
         ({"interrupted": True, "cases": 0}, [], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
+        ({"functions": {"f": "why"}}, [], Verdict.NOT_TESTED, ExitCode.INTERNAL),
+        ({"functions": {"f": "why"}, "is_first": True}, [], Verdict.NOT_TESTED, ExitCode.INTERNAL),
+        ({"functions": {"f": "why"}}, [CRASH], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
+        ({"functions": {"f": "why", "g": ""}}, [], Verdict.CLEAN, ExitCode.CLEAN),
+        ({"functions": {"f": "why"}, "shard": Shard(2, 4)}, [], Verdict.PART, ExitCode.CLEAN),
     ],
 )
 def test_a_run_has_the_verdict_and_exit_code_of_its_buckets(
@@ -164,3 +173,13 @@ def test_the_replay_of_a_flaky_bucket_is_counted(
 
     flakes = store.load()[FLAKY].flakes
     assert (flakes.shown, flakes.tried) == counted
+
+
+def test_functions_that_were_not_tested_are_named_with_the_reason(conclusion: Any) -> None:
+    alone = decide(conclusion(functions={"m.py:f": "x > 3 does not hold"}), [])
+    some = decide(conclusion(functions={"m.py:f": "why", "m.py:g": ""}), [])
+
+    assert alone.summary == (
+        "No function was called with valid arguments. m.py:f: x > 3 does not hold."
+    )
+    assert some.summary.endswith(" NOT TESTED: 1 of 2 functions (m.py:f).")

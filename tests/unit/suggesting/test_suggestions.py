@@ -240,7 +240,7 @@ def test_arguments_of_calls_in_the_program_are_widened_to_ranges() -> None:
     """
     assert values(source) == {
         "size": "ints(min=1, max=20)",
-        "shape": "tuples(ints(min=1, max=64), ints(min=1, max=64), ints(min=1, max=8))",
+        "shape": "tuples(ints(min=14, max=64), ints(min=14, max=64), ints(min=1, max=3))",
         "rate": "floats(min=0.0001, max=0.1)",
     }
 
@@ -412,11 +412,11 @@ def test_annotated_arguments_and_excluded_functions_get_no_proposal() -> None:
 def test_explanations_list_reasons_with_lines_and_unknown_arguments() -> None:
     source = "def f(epochs, x):\n    assert epochs > 2\n    return x\n"
     assert list(explanation_lines(suggested(source).values())) == [
-        "# f (line 1)",
+        "# f (line 1) is left out: nothing is known of x",
         '#   @arg("epochs", ints(min=3, max=10))',
         "#       line 2: assert epochs > 2",
         "#       the name epochs",
-        "#   x: no proposal, please annotate",
+        "#   x: no proposal",
     ]
 
 
@@ -437,3 +437,179 @@ def test_most_annotations_in_the_example_of_the_annotest_paper_are_proposed() ->
     assert by_parameter["dense_layers"].startswith("anys(-1, ints(min=1, max=8), int_lists(")
     assert by_parameter[""] == "type(dense_layers) is not list or len(dense_layers) == dense_blocks"
     assert not proposed.unknown_arguments
+
+
+# --- docstrings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("described", "expected"),
+    [
+        ("int", "ints(min=1, max=8)"),
+        ("positive int", "ints(min=1, max=8)"),
+        ("int, optional", "ints(min=1, max=8)"),
+        ("int or None", "anys(None, ints(min=1, max=8))"),
+        ("bool", "bools()"),
+        ("float in the range [0, 1)", "floats(min=0, max=1, exclude_max=True)"),
+        ("int between 2 and 6", "ints(min=2, max=6)"),
+        ("int >= 3", "ints(min=3, max=10)"),
+        ("int, a power of two", "froms([8, 16, 32])"),
+        ("tuple of two integers", "tuples(ints(min=1, max=8), ints(min=1, max=8))"),
+        (
+            "tuple of ints of length 3",
+            "tuples(ints(min=1, max=8), ints(min=1, max=8), ints(min=1, max=8))",
+        ),
+        ("(int, int)", "tuples(ints(min=1, max=8), ints(min=1, max=8))"),
+        ("list of int", "int_lists(min_len=1, max_len=5, min=1, max=8)"),
+        ("{'same', 'valid'}", 'froms(["same", "valid"])'),
+        ("str, one of 'same' or 'valid'", 'froms(["same", "valid"])'),
+        ("ndarray of shape (n_samples, 3)", 'np_arrays("float32", ("n_samples", 3))'),
+        ("array-like, shape (n_samples,)", 'np_arrays("float32", ("n_samples",))'),
+        ("(N, D) array", 'np_arrays("float32", ("N", "D"))'),
+        ("2-D ndarray", 'np_arrays("float32", np_shapes(min_dims=2, max_dims=2))'),
+    ],
+)
+def test_types_in_docstrings_are_read(described: str, expected: str) -> None:
+    numpy = (
+        f'def f(v):\n    """Do.\n\n    Parameters\n    ----------\n    v : {described}\n    """\n'
+    )
+    google = f'def f(v):\n    """Do.\n\n    Args:\n        v ({described}): The value.\n    """\n'
+
+    assert values(numpy) == {"v": expected}
+    if "(" not in described:
+        assert values(google) == {"v": expected}
+
+
+def test_sizes_in_docstrings_refer_to_arguments() -> None:
+    source = '''
+        def f(x, y, n):
+            """Do.
+
+            :param x: array of shape (n, d)
+            :param y: array of shape (d,)
+            :param int n: number of rows
+            """
+    '''
+    assert values(source) == {
+        "x": 'np_arrays("float32", (ref("n"), "d"))',
+        "y": 'np_arrays("float32", ("d",))',
+        "n": "ints(min=1, max=8)",
+    }
+
+
+def test_what_happens_in_a_range_is_no_range_of_valid_numbers() -> None:
+    source = 'def f(p):\n    """Do.\n\n    Args:\n        p (float): Drop if > 0.5.\n    """\n'
+    assert values(source) == {"p": "floats(min=0, max=1)"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["assert size & (size - 1) == 0", "depth = int(math.log2(size))"],
+)
+def test_powers_of_two_are_recognised(body: str) -> None:
+    assert values(f"import math\ndef f(size=64):\n    {body}\n") == {"size": "froms([32, 64, 128])"}
+
+
+# --- whole functions ------------------------------------------------------------------------------
+
+
+def left_out(source: str) -> dict[str, str]:
+    return {name: item.left_out for name, item in suggested(source).items()}
+
+
+def test_functions_of_which_an_argument_is_unknown_are_left_out() -> None:
+    source = """
+        import numpy as np
+
+        def known(epochs): pass
+        def unknown(epochs, x, y): pass
+        def defaulted(epochs, x=None): pass
+        def unranked(a):
+            return a.mean()
+    """
+    assert left_out(source) == {
+        "known": "",
+        "unknown": "nothing is known of x and y",
+        "defaulted": "",
+        "unranked": "the number of dimensions of a is unknown",
+    }
+
+
+def test_methods_are_left_out_with_the_constructor_of_their_class_or_its_base() -> None:
+    source = """
+        class Net:
+            def __init__(self, body): pass
+            def train(self, epochs): pass
+            @staticmethod
+            def size(epochs): pass
+        class Wide(Net):
+            def widen(self, width): pass
+        class Plain:
+            def train(self, epochs): pass
+    """
+    reason = "of its constructor, nothing is known of body"
+    assert left_out(source) == {
+        "Net.__init__": "nothing is known of body",
+        "Net.train": reason,
+        "Net.size": "",
+        "Wide.widen": reason,
+        "Plain.train": "",
+    }
+
+
+def test_private_functions_are_never_proposed() -> None:
+    source = """
+        def _helper(epochs): pass
+        class Net:
+            def __mangled(self, epochs): pass
+            def __init__(self, epochs): pass
+        class _Hidden:
+            def __init__(self, epochs): pass
+            def train(self, epochs): pass
+    """
+    assert [*suggested(source)] == ["Net.__init__"]
+
+
+def test_functions_without_arguments_are_included_unless_they_are_entry_points() -> None:
+    source = """
+        def answer(): return 42
+        def main(): pass
+        def ask(): return input()
+        @timeout(3)
+        def timed(): pass
+        def variadic(*args): pass
+    """
+    proposed = {
+        name: [proposal.decorator for proposal in item.proposals]
+        for name, item in suggested(source).items()
+    }
+    assert {name for name, decorators in proposed.items() if decorators == ["include"]} == {
+        "answer"
+    }
+
+
+def test_a_proposal_from_a_name_alone_is_a_guess() -> None:
+    (item,) = suggested("def f(epochs, size=4): pass").values()
+
+    assert [proposal.is_guess for proposal in item.proposals] == [True, False]
+
+
+def test_the_number_of_dimensions_is_that_of_the_indices() -> None:
+    source = "import numpy\ndef f(x, y):\n    return x[0, :, 1] + y[..., 0] + y.sum()\n"
+    assert values(source) == {
+        "x": 'np_arrays("float32", np_shapes(min_dims=3, max_dims=3))',
+        "y": 'np_arrays("float32")',
+    }
+
+
+def test_functions_of_shapes_of_unknown_length_are_left_out() -> None:
+    source = """
+        import keras
+
+        def build(shape):
+            return keras.Input(shape=shape)
+        def called(shape):
+            return keras.Input(shape=shape)
+        called((8, 8, 3))
+    """
+    assert left_out(source) == {"build": "the length of shape is unknown", "called": ""}

@@ -32,6 +32,7 @@ from ciguard.functions.in_target.calling.running import (
     seed,
     show_full_tracebacks,
 )
+from ciguard.functions.in_target.calling.wrapped_errors import original_message
 from ciguard.functions.in_target.describing.conditions import RESULT, CallableCondition
 from ciguard.functions.in_target.describing.locations import (
     FunctionLocation,
@@ -390,7 +391,7 @@ class _CallRun:
             "status": "failed",
             "kind": kind,
             "type": type(error).__name__,
-            "message": str(error),
+            "message": original_message(error),
             "frames": [list(frame) for frame in frames],
             "key": key_of(error, frames, self._caller.file),
         }

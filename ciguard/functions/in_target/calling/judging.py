@@ -12,6 +12,8 @@ import sys
 import sysconfig
 from typing import Any, Iterator
 
+from ciguard.functions.in_target.calling.wrapped_errors import GENERATED_FILE, original_frames
+
 MAX_MODERATE = 1e6
 """Maximum magnitude of inputs for which a result must not be NaN.
 
@@ -35,16 +37,19 @@ _CIGUARD_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), "..",
 def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
     """Return the stack frames of an exception as (file, line, function), outermost first.
 
-    Frames of ciguard are left out.
+    Frames of ciguard are left out, and so are those of code that AutoGraph has generated; the
+    frames of its source follow, which AutoGraph states in the message.
     """
     frames = []
     traceback = error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not os.path.realpath(code.co_filename).startswith(_CIGUARD_FOLDER + os.sep):
+        file = os.path.realpath(code.co_filename)
+        is_generated = os.path.basename(file).startswith(GENERATED_FILE)
+        if not is_generated and not file.startswith(_CIGUARD_FOLDER + os.sep):
             frames.append((code.co_filename, traceback.tb_lineno, code.co_name))
         traceback = traceback.tb_next
-    return frames
+    return [*frames, *original_frames(str(error))]
 
 
 def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) -> str:
@@ -110,7 +115,7 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
 def _array_has_nan(leaf: Any) -> bool:
     if isinstance(leaf, (float, complex)):
         return leaf != leaf  # noqa: PLR0124 - only NaN differs from itself
-    array = as_array(leaf)
+    array = as_array(without_masked(leaf))
     if array is None or array.dtype.kind not in "fc":
         return False
     return bool((array != array).any())  # noqa: PLR0124 - only NaN differs from itself
@@ -121,7 +126,7 @@ def _is_moderate(leaf: Any) -> bool:
         return True
     if isinstance(leaf, (int, float, complex)):
         return math.isfinite(abs(leaf)) and (leaf == 0 or MIN_MODERATE <= abs(leaf) <= MAX_MODERATE)
-    array = as_array(leaf)
+    array = as_array(without_masked(leaf))
     if array is None:
         return callable(leaf) or type(leaf).__name__.lower().endswith("dtype")
     if array.dtype.kind not in "fciu" or array.size == 0:
@@ -129,6 +134,30 @@ def _is_moderate(leaf: Any) -> bool:
     sizes = abs(array)
     tiny = (sizes > 0) & (sizes < MIN_MODERATE)
     return float(sizes.max()) <= MAX_MODERATE and not tiny.any()  # also False for NaN
+
+
+def without_masked(leaf: Any) -> Any:
+    """Return the elements of a masked array that are not masked, whose others mean nothing."""
+    return leaf.compressed() if _is_masked(leaf) else leaf
+
+
+def comparable(value: Any) -> Any:
+    """Return a result whose masked arrays are pairs of elements and mask, with 0 where masked."""
+    if isinstance(value, (list, tuple)):
+        return [comparable(item) for item in value] if any(map(_is_masked, value)) else value
+    if not _is_masked(value):
+        return value
+    return [value.filled(_zero_of(value)), sys.modules["numpy.ma"].getmaskarray(value)]
+
+
+def _zero_of(array: Any) -> Any:
+    """Return the zero of an array's dtype."""
+    return array.dtype.type() if array.dtype.kind in "biufcmMSU" else None
+
+
+def _is_masked(leaf: Any) -> bool:
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(leaf, getattr(masked, "MaskedArray", ()))
 
 
 def as_array(leaf: Any) -> Any:
@@ -161,6 +190,8 @@ def _state(value: Any, depth: int) -> Any:
         return [_state(item, depth + 1) for item in value]
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return repr(value)
+    if _is_masked(value):
+        return [_state(part, depth) for part in comparable(value)]
     array = as_array(value)
     if array is None or array.dtype.kind == "O":
         return type(value).__name__

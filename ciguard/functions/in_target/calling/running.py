@@ -6,11 +6,12 @@ Runs in a target's interpreter: standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import itertools
 import random
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from ciguard.libraries.in_target.arrays import arrays_by_library
 
@@ -82,27 +83,51 @@ def _positional_and_keyword(
 
 
 def seed(number: int = 0) -> None:
-    """Seed the random generators of Python, numpy and the loaded libraries."""
+    """Seed the random generators of Python, numpy and the loaded libraries.
+
+    A generator that cannot be seeded stays as it is: the program may have replaced a part of its
+    library, which is no failure of the tested function.
+    """
     random.seed(number)
+    for seed_library in (_seed_numpy, *(item.seed for item in arrays_by_library().values())):
+        with contextlib.suppress(Exception):
+            seed_library(number)
+
+
+def _seed_numpy(number: int) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
         numpy.random.seed(number % _NUMPY_SEEDS)
-    for library in arrays_by_library().values():
-        library.seed(number)
 
 
 _NUMPY_SEEDS = 1 << 32
 
 
 def consume(returned: Any) -> Any:
-    """Return a result, or a list of a lazy result's first items, or the value of an awaitable."""
+    """Return a result; of a lazy one a list of its first items, its value, or what it awaits."""
     if inspect.isawaitable(returned):
         return asyncio.run(_await(returned))
     if inspect.isasyncgen(returned):
         return asyncio.run(_first_items(returned))
-    if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
+    if isinstance(returned, Iterator) and type(returned).__module__ in _LAZY_MODULES:
         return list(itertools.islice(returned, MAX_ITEMS))
-    return returned
+    return _computed(returned)
+
+
+_LAZY_MODULES = ("builtins", "itertools")
+"""Modules whose iterators are consumed; other iterators may have effects, such as files."""
+
+
+def _computed(returned: Any) -> Any:
+    """Return a result with the values of its lazy collections of dask, which fail only then."""
+    if isinstance(returned, (list, tuple)) and any(map(_is_dask, returned)):
+        return [_computed(item) for item in returned]
+    return returned.compute() if _is_dask(returned) else returned
+
+
+def _is_dask(item: Any) -> bool:
+    """Return whether an object follows dask's protocol of lazy collections."""
+    return hasattr(type(item), "__dask_graph__") and hasattr(type(item), "compute")
 
 
 async def _await(returned: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from ciguard.functions.in_target.describing.notes import NOTES
 
-_ANNOTATION_NAMES = frozenset(("arg", "require", "ensure", "raises", "timeout"))
+_ANNOTATION_NAMES = frozenset(("arg", "require", "ensure", "raises", "timeout", "include"))
 _NESTED_MARK = "<locals>"
 
 

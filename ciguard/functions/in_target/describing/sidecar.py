@@ -22,11 +22,14 @@ import sys
 from typing import Any
 
 from ciguard.functions.in_target.describing.locations import FunctionLocation, locations_of
+from ciguard.functions.in_target.describing.nesting import defines_annotated
 from ciguard.functions.in_target.describing.notes import NOTES, line_of, notes_on
 
 Json = Any
 
 SUFFIX = ".annotations.py"
+MODULE_PREFIX = "ciguard_sidecar_"
+"""Beginning of the name under which a sidecar is imported."""
 
 
 def target_of(path: str) -> str:
@@ -57,15 +60,18 @@ def apply_sidecar(module: Any, path: str) -> list[Json]:
 
     Returns:
         JSON forms of problems, as in a `Description`: functions that the module lacks, or that have
-        other arguments than their stubs.
+        other arguments than their stubs; stubs without annotations, and annotations that a sidecar
+        cannot make.
 
     Raises:
         Exception: any exception that the sidecar raises.
     """
-    stubs = _import_sidecar(path)
+    stubs = import_sidecar(path)
     problems = []
-    for location in locations_of(stubs):
-        problem = _move_notes(location, module, stubs, path)
+    for location in locations_of(stubs, include_unannotated=True):
+        notes = notes_on(location.function)
+        problem = "" if notes is None else _move_notes(location, module, stubs, path)
+        problem = problem or _ignored_annotations(location, module)
         if problem:
             line = line_of(location.function, notes_on(location.function) or {})
             problems.append(
@@ -77,10 +83,33 @@ def apply_sidecar(module: Any, path: str) -> list[Json]:
     return problems
 
 
-def _import_sidecar(path: str) -> Any:
-    """Run a sidecar as a module, and return the module."""
+def _ignored_annotations(location: FunctionLocation, module: Any) -> str:
+    """Return why a sidecar's function would be ignored in part or whole; empty if it is not.
+
+    A function without a counterpart in the module is a helper of the sidecar.
+    """
+    name = location.name
+    if _find_function(module, name) is None:
+        return ""
+    if defines_annotated(inspect.unwrap(location.function)):
+        return (
+            f"a function inside {name} cannot be annotated in a sidecar; annotate it in "
+            f"{module.__name__} itself"
+        )
+    if notes_on(location.function) is not None or location.kind == "constructor":
+        return ""
+    return f"{name} has no annotation and is not tested; decorate it, for example with @include"
+
+
+def import_sidecar(path: str) -> Any:
+    """Run a sidecar as a module, and return the module.
+
+    Raises:
+        ImportError: if the file is not a Python file.
+        Exception: any exception that the sidecar raises.
+    """
     stem = os.path.basename(path)[: -len(SUFFIX)]
-    name = f"ciguard_sidecar_{stem}".replace(".", "_")
+    name = f"{MODULE_PREFIX}{stem}".replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         msg = f"{path} is not a Python file"

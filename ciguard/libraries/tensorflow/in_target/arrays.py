@@ -22,10 +22,17 @@ class TensorflowArrays(ArrayLibrary):
         return importlib.import_module("tensorflow").constant(elements, dtype=dtype)
 
     def seed(self, number: int) -> None:
-        """Set TensorFlow's global seed, if TensorFlow is imported."""
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None and hasattr(tensorflow, "random"):
-            tensorflow.random.set_seed(number)
+        """Set TensorFlow's global seed, if TensorFlow is imported.
+
+        A program may use `tensorflow.compat.v1` as `tensorflow`, where the function has the name
+        `set_random_seed`.
+        """
+        generators = getattr(sys.modules.get("tensorflow"), "random", None)
+        for name in ("set_seed", "set_random_seed"):
+            set_seed = getattr(generators, name, None)
+            if set_seed is not None:
+                set_seed(number)
+                return
 
 
 ARRAYS = TensorflowArrays()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ciguard.domain.values import ArrayValue, Explicit, value_to_json
+from ciguard.functions.in_target.loading import import_problem
 from ciguard.functions.in_target.worker import CaseResult, Runner
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def test_an_exception_is_reported_with_the_innermost_frame_of_the_program(runner
     assert (result.status, result.name) == ("failed", "IndexError")
     assert result.message == "src/program_of_worker.py:22: list index out of range"
     assert result.frames == [
-        ("src/program_of_worker.py", "inner"), ("src/program_of_worker.py", "f"),
-    ]  # fmt: skip
+        ("src/program_of_worker.py", "inner", "return [][x]"),
+        ("src/program_of_worker.py", "f", "return inner(x)"),
+    ]
 
 
 def test_a_failed_postcondition_is_reported_at_its_line(runner: Runner) -> None:
@@ -167,3 +169,63 @@ def test_a_failed_description_is_reported_with_its_location(runner: Runner) -> N
         "error": "odd_of_worker.py:4: ZeroDivisionError: division by zero",
         "skip": False,
     }
+
+
+def test_a_failure_of_ciguard_is_not_shown_as_that_of_the_program(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        msg = "our own"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr("ciguard.functions.in_target.calling.caller.snapshot", fail)
+    result = call_function(runner, "f", x=3)
+
+    assert (result.status, result.name) == ("unbuilt", "ciguard")
+    assert result.message.startswith("ciguard itself failed: RuntimeError: our own (test_worker")
+
+
+def test_a_failing_reset_is_not_shown_as_that_of_the_program(tmp_path: Path) -> None:
+    def reset(_: int) -> None:
+        msg = "set_seed"
+        raise AttributeError(msg)
+
+    runner = Runner({"folder": str(tmp_path), "files": {"m.py": {}}}, reset, lambda _: False)
+
+    assert runner.run({"file": "m.py"}).status == "unbuilt"
+
+
+def test_programs_import_from_the_configured_folders_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "odd_of_worker.py").write_text("", "utf-8")
+    (tmp_path / "program_of_worker.py").write_text("import odd_of_worker\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    files = {"program_of_worker.py": {"root": ".", "name": "program_of_worker", "sidecar": ""}}
+    programs = {
+        "folder": str(tmp_path), "files": files, "path": [str(tmp_path / "elsewhere")],
+    }  # fmt: skip
+
+    result = Runner(programs, lambda _: None, lambda _: False).run({"file": "program_of_worker.py"})
+
+    assert result.status == "passed"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "module 'numpy' has no attribute 'int'.",
+        "`np.float_` was removed in the NumPy 2.0 release. Use `np.float64` instead.",
+    ],
+)
+def test_the_answer_to_an_old_numpy_comes_first(message: str) -> None:
+    problem = import_problem(AttributeError(message))
+
+    advice, _, reason = problem["error"].partition("\n")
+    assert "ciguard_python" in advice
+    assert "VIRTUAL_ENV" in advice
+    assert reason == f"AttributeError: {message}"
+    assert import_problem(AttributeError("module 'torch' has no attribute 'int'"))["error"] == (
+        "AttributeError: module 'torch' has no attribute 'int'"
+    )

@@ -19,9 +19,11 @@ from ciguard.functions.hosting.verdicts import (
     Discarded,
     FailureKind,
     NoInstance,
+    Undecided,
     Verdict,
 )
 from ciguard.functions.searching.examples import ProtectedDatabase
+from ciguard.functions.searching.results import counts_text
 from ciguard.functions.searching.search import SearchResult, search
 from ciguard.functions.searching.settings import SearchSettings
 
@@ -271,3 +273,47 @@ def test_settings_that_are_not_given_come_from_the_profile(examples: int) -> Non
         hypothesis.settings.load_profile(before)
 
     assert result.valid_count == examples
+
+
+def test_a_slow_search_ends_early_if_all_calls_fail_in_the_same_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ciguard.functions.searching.search._PATIENCE_S", 0.0)
+    seen: list[int] = []
+
+    def fail(call: Number) -> Verdict:
+        seen.append(call.value)
+        return failure("always")
+
+    result = search_numbers(fail, numbers(0, 10**6), max_examples=1000)
+
+    assert result.fails_always
+    assert len(result.failures) == 1
+    assert len(set(seen)) < 200
+    assert "stopped early because all inputs fail in this way" in counts_text(result)
+
+
+@pytest.mark.parametrize("other", [CallPassed(), failure("another")])
+def test_a_search_goes_on_if_a_call_has_another_result(
+    other: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ciguard.functions.searching.search._PATIENCE_S", 0.0)
+
+    result = search_numbers(
+        lambda call: other if call.value == 0 else failure("often"), max_examples=100
+    )
+
+    assert not result.fails_always
+
+
+def test_a_defect_of_ciguard_ends_the_search_without_failures() -> None:
+    calls: list[int] = []
+
+    def undecided(call: Number) -> Verdict:
+        calls.append(call.value)
+        return Undecided("ciguard itself failed: KeyError")
+
+    result = search_numbers(undecided, max_examples=100)
+
+    assert (result.defect, result.failures) == ("ciguard itself failed: KeyError", [])
+    assert len(calls) == 1

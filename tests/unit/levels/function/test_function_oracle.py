@@ -113,3 +113,21 @@ def test_a_fingerprint_is_independent_of_lines_and_values() -> None:
 
     assert keys[0] == keys[1]
     assert len(set(keys)) == 3
+
+
+def test_failures_of_a_line_with_other_names_and_values_have_one_fingerprint() -> None:
+    frames = (Frame("src/m.py", "g", "raise ValueError(name)"), Frame("src/m.py", "f", "g(x)"))
+    failed = replace(FAILED, stack=frames)
+    other_line = (Frame("src/m.py", "g", "return table[name]"), *frames[1:])
+    keys = [
+        fingerprint(judge(CASE, {OLD: outcome, NEW: outcome}, SUBJECT)[0]).key
+        for outcome in (
+            failed,
+            replace(failed, message="src/m.py:23: layer 'conv2d_up' gets 'same' and no 'valid'"),
+            replace(failed, stack=other_line),
+            replace(failed, exception="KeyError"),
+        )
+    ]
+
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Errored, Passed
 from ciguard.domain.values import ArrayValue, Explicit, LiteralValue
 from ciguard.functions.checking import called_program_json, is_valid, module_from_json
+from ciguard.functions.drawing import call_sampler
 from ciguard.functions.in_target.worker import Runner
 from ciguard.functions.specs import Call
 from ciguard.triage import EnvironmentHint, script
@@ -212,3 +214,65 @@ def test_a_script_compares_the_result_with_another_targets(description: Json) ->
 
     assert code == 1
     assert "DIFFERENT: 4 instead of 5" in output
+
+
+SIDECAR = """\
+from ciguard.annotations import *
+
+LIMIT = 3
+
+
+@generator
+@exclude
+@arg("n", ints(1, 2))
+def made(n):
+    return {"n": n}
+
+
+class Odd:
+    pass
+
+
+@arg("x", objs(made))
+@arg("kind", froms([Odd, len]))
+@ensure("result < LIMIT")
+def f(x, kind): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "failure", "expected"),
+    [(1, ("exception", "TypeError"), "TypeError"), (2, ("ensure", "@ensure"), "AssertionError")],
+)
+def test_a_script_uses_the_generators_and_conditions_of_a_sidecar(
+    n: int, failure: tuple[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "def f(x, kind):\n    return 5 if x['n'] == 2 else kind(1) + x['n']\n"
+    (tmp_path / "scripted_program.py").write_text(program, "utf-8")
+    (tmp_path / "scripted_program.annotations.py").write_text(SIDECAR, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    file, about = "scripted_program.py", {"root": ".", "name": "scripted_program"}
+    sidecar = {**about, "sidecar": "scripted_program.annotations.py"}
+    runner = Runner(
+        {"folder": str(tmp_path), "files": {file: sidecar}}, lambda _: None, lambda _: False
+    )
+    record = runner.describe({"file": file, "calls": []})
+    described = {**record["description"], **about, "library": ""}
+    call = next(call for call in _calls(described) if dict(call["arguments"])["x"][3] == [["n", n]])
+    function_case = FunctionCase(
+        api=f"{file}:f", file=file, call=call, about=called_program_json(described, "f")
+    )
+
+    code, output = run_script(finding(function_case, *failure))
+
+    assert code == 1, output
+    assert expected in output
+
+
+def _calls(described: Json) -> Iterator[Json]:
+    module = module_from_json(described)
+    sample, rng = call_sampler(module.function("f"), module), random.Random(0)
+    while True:
+        call = sample(rng)
+        if call is not None:
+            yield call.to_json()

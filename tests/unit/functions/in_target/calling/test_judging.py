@@ -9,6 +9,7 @@ import pytest
 from ciguard.functions.in_target.calling.judging import (
     are_moderate,
     changed,
+    comparable,
     has_nan,
     is_user_file,
     snapshot,
@@ -85,3 +86,30 @@ def test_documented_exceptions_are_read_in_every_docstring_style(text: str) -> N
     function.__doc__ = text + "\n    Returns:\n        TypeError: no.\n"
 
     assert documented_exceptions(function) == ["ValueError", "KeyError"]
+
+
+def test_what_a_mask_hides_does_not_count() -> None:
+    hidden = np.ma.masked_array([1.0, NAN], mask=[False, True])
+
+    assert not has_nan(hidden)
+    assert has_nan(np.ma.masked_array([1.0, NAN], mask=[True, False]))
+    assert are_moderate([np.ma.masked_array([1.0, 1e9], mask=[False, True])])
+
+
+def test_results_with_masks_are_compared_where_they_are_visible() -> None:
+    first, second = (np.ma.masked_array([1.0, x], mask=[False, True]) for x in (NAN, 7.0))
+
+    elements, mask = comparable(first)
+
+    assert elements.tolist() == comparable(second)[0].tolist() == [1.0, 0.0]
+    assert mask.tolist() == [False, True]
+    assert comparable((first, 2))[0][0].tolist() == [1.0, 0.0]
+    assert comparable([3, 4]) == [3, 4]
+
+
+def test_a_changed_mask_is_a_change() -> None:
+    array = np.ma.masked_array([1.0, 2.0], mask=[False, True])
+    before = snapshot({"x": array})
+    array.mask = [True, False]
+
+    assert changed(before, {"x": array}) == ["x"]

@@ -9,6 +9,7 @@ from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar, target_of
+from ciguard.functions.specs import is_annotated
 
 PROGRAM = """
 def scaled(x, factor=2): return x / (factor - 3)
@@ -97,3 +98,35 @@ def test_problems_in_a_sidecar_are_reported_with_its_path_and_line(tmp_path: Pat
     assert Path(problem.file).name == "annotated_program.annotations.py"
     assert problem.line == 3
     assert problem.message == "scaled has no argument 'z'; arguments: factor, x"
+
+
+def test_what_a_sidecar_cannot_annotate_is_a_problem(tmp_path: Path) -> None:
+    _, problems = annotated(
+        tmp_path,
+        "from ciguard.annotations import *\n"
+        "def scaled(x, factor=2): ...\n"
+        "def helper(x): return x\n"
+        "class Model:\n"
+        "    def __init__(self, size): ...\n"
+        "    def call(self, n):\n"
+        "        @arg('m', ints())\n"
+        "        def nested(m): ...\n",
+    )
+
+    assert problems == [
+        "scaled has no annotation and is not tested; decorate it, for example with @include",
+        (
+            "a function inside Model.call cannot be annotated in a sidecar; annotate it in "
+            "annotated_program itself"
+        ),
+    ]
+
+
+def test_a_function_without_arguments_is_included(tmp_path: Path) -> None:
+    program = Annotated("@include\ndef answer(): return 42\ndef other(): return 1 // 0")
+
+    assert [function.name for function in program.spec.tested()] == ["answer"]
+    assert program.statuses("answer", 1) == {"passed"}
+    plain = tmp_path / "plain.py"
+    plain.write_text("from ciguard.annotations import include\n@include\ndef f(): ...\n", "utf-8")
+    assert is_annotated(plain)
