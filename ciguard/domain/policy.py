@@ -96,6 +96,8 @@ def class_of(finding: Finding) -> FindingClass:
     """
     if finding.evidence.unreachable:
         return FindingClass.UNREACHABLE
+    if finding.oracle == "memory":
+        return FindingClass.SECURITY
     if finding.oracle == "crash":
         crashes = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         is_security = any(may_corrupt(crash.cause, crash.log) for crash in crashes)
