@@ -41,9 +41,9 @@ class MemoryOracle:
         loses_worker=True,
         weight=Severity.CRITICAL,
         claims={
-            "out-of-bounds-read": "the call reads memory out of bounds ({detail}).",
-            "out-of-bounds-write": "the call writes memory out of bounds ({detail}).",
-            "use-after-free": "the call uses memory that it has freed ({detail}).",
+            "out-of-bounds-read": "the call reads out of bounds ({detail}).",
+            "out-of-bounds-write": "the call writes out of bounds ({detail}).",
+            "use-after-free": "the call uses freed memory ({detail}).",
         },
     )
 
@@ -74,7 +74,7 @@ class MemoryOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=targets,
-                detail=f"{access.side} {owner or _INTERMEDIATE}",
+                detail=owner or _INTERMEDIATE,
                 message=f"{subject.api} {words}",
                 evidence=Evidence(
                     expected="a result or a Python exception",

@@ -13,8 +13,8 @@
  * their release. The kernel joins neighbouring unreadable pages to one mapping, so that only live
  * blocks count towards `vm.max_map_count`.
  *
- * Blocks of an alignment from 32 on, which libraries use for tensors, are guarded always. All other
- * blocks are guarded between `guard_begin` and `guard_end`.
+ * Blocks of an alignment from 32 on, which libraries use for tensors, are guarded always, others
+ * between `guard_begin` and `guard_end`. These have half of the mappings, the rest is for tensors.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -170,10 +170,10 @@ static struct block *place(size_t count) {
     return &blocks[start];
 }
 
-static void *allocate_locked(size_t alignment, size_t size) {
+static void *allocate_locked(size_t alignment, size_t size, size_t limit) {
     size_t used = begins_at_page ? size : rounded(size, alignment);
     size_t length = rounded(used, page);
-    if (live >= max_live)
+    if (live >= limit)
         return NULL;
     struct block *block = place((length + MIN_GAP + GRANULE - 1) / GRANULE);
     char *pages = block ? pages_of(block) : NULL;
@@ -190,13 +190,13 @@ static void *allocate_locked(size_t alignment, size_t size) {
     return block->start;
 }
 
-/* Return a guarded block of zeros; NULL if it cannot be guarded. */
-static void *allocate(size_t alignment, size_t size) {
+/* Return a guarded block of zeros; NULL if it cannot be guarded, or `limit` blocks are live. */
+static void *allocate(size_t alignment, size_t size, size_t limit) {
     int is_possible = arena && size && size <= GRANULES * GRANULE / 8;
     if (!is_possible || alignment > page || alignment & (alignment - 1))
         return NULL;
     pthread_mutex_lock(&lock);
-    void *start = allocate_locked(alignment, size);
+    void *start = allocate_locked(alignment, size, limit);
     pthread_mutex_unlock(&lock);
     return start;
 }
@@ -241,14 +241,14 @@ static void release(void *pointer) {
 /* --- the allocator's functions ---------------------------------------------------------------- */
 
 void *malloc(size_t size) {
-    void *block = is_armed ? allocate(MALLOC_ALIGNMENT, size) : NULL;
+    void *block = is_armed ? allocate(MALLOC_ALIGNMENT, size, max_live / 2) : NULL;
     return block ? block : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
     size_t total;
     int fits = !__builtin_mul_overflow(count, size, &total);
-    void *block = is_armed && fits ? allocate(MALLOC_ALIGNMENT, total) : NULL;
+    void *block = is_armed && fits ? allocate(MALLOC_ALIGNMENT, total, max_live / 2) : NULL;
     return block ? block : __libc_calloc(count, size);
 }
 
@@ -274,7 +274,9 @@ void *realloc(void *pointer, size_t size) {
 }
 
 void *memalign(size_t alignment, size_t size) {
-    void *block = alignment >= MIN_ALIGNMENT || is_armed ? allocate(alignment, size) : NULL;
+    int is_tensor = alignment >= MIN_ALIGNMENT;
+    size_t limit = is_tensor ? max_live : max_live / 2;
+    void *block = is_tensor || is_armed ? allocate(alignment, size, limit) : NULL;
     return block ? block : __libc_memalign(alignment, size);
 }
 
@@ -302,9 +304,14 @@ size_t malloc_usable_size(void *pointer) {
 }
 
 /* numpy keeps small blocks for itself, unless it has a handler for its memory (NEP 49). */
-static void *numpy_malloc(void *context, size_t size) { return (void)context, malloc(size); }
+static void *numpy_malloc(void *context, size_t size) {
+    void *block = is_armed ? allocate(MALLOC_ALIGNMENT, size, max_live) : NULL;
+    return (void)context, block ? block : __libc_malloc(size);
+}
 static void *numpy_calloc(void *context, size_t count, size_t size) {
-    return (void)context, calloc(count, size);
+    size_t total;
+    void *block = __builtin_mul_overflow(count, size, &total) ? NULL : numpy_malloc(context, total);
+    return block ? memset(block, 0, total) : NULL;
 }
 static void *numpy_realloc(void *context, void *pointer, size_t size) {
     return (void)context, realloc(pointer, size);
@@ -322,6 +329,16 @@ struct {
 
 /* Name the blocks that are allocated from now on. */
 void guard_label(const char *text) { snprintf(label, sizeof label, "%s", text); }
+
+/* Return whether an address lies in a live block. */
+int guard_covers(const char *address) {
+    if (!is_in_arena(address))
+        return 0;
+    const struct block *block = block_at(address);
+    while (block > blocks && !block->start)
+        block--;
+    return block->is_live && address >= block->start && address < block->start + block->size;
+}
 
 /* Guard all blocks from now on; if `at_page`, each begins at an unreadable page, else it ends. */
 void guard_begin(int at_page) {

@@ -145,8 +145,8 @@ int main(int count, char **arguments) {
             if (!malloc(100))
                 return 1;
     if (!strcmp(name, "reuse")) /* more freed blocks than the arena has room for */
-        for (int at = 0; at < 700000; at++)
-            free(malloc(8));
+        for (int at = 0; at < 10000; at++)
+            free(malloc(8 << 20));
     if (guard_end)
         guard_end();
     return 0;

@@ -41,7 +41,7 @@ def test_an_invalid_access_is_a_finding_that_names_the_parameter() -> None:
     assert (finding.oracle, finding.kind) == ("memory", "out-of-bounds-read")
     assert finding.targets == (HELD,)
     assert finding.message == "torch.fold reads 64 bytes behind the end of input (int64[4])"
-    assert finding.detail == "behind input"
+    assert finding.detail == "input"
     assert class_of(finding) is FindingClass.SECURITY
 
 

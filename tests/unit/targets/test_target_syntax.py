@@ -81,7 +81,7 @@ REMEDY_BY_TEXT = {
     "torch==2.13.0@cuda guarded": "write @cpu",
     "torch Foo": "join packages with ' + '",
     "torch numpy": "'numpy' is not a mode of torch; use a known mode, or join packages with ' + '",
-    "torch complie": "Did you mean 'compile'? Known: aot_eager, compile, eager, export, guarded, trace.",
+    "torch complie": "Did you mean 'compile'? Known: aot_eager, compile, eager,",
     "torch jit": "Known: aot_eager, compile, eager, export, guarded, trace.",
     "keras==3.15.1[jax] jit": "Known: eager, guarded.",
     "torch trace export": "two modes, trace and export",
