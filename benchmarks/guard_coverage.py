@@ -17,7 +17,7 @@ import numpy as np
 
 # The target's interpreter cannot import the packages around the module.
 sys.path.insert(0, str(Path(__file__).parents[1] / "ciguard" / "execution" / "worker"))
-from guard import MemoryGuard
+from guard import MemoryGuard  # type: ignore[import-not-found]
 
 SIZES = (1, 7, 100, 5000, 300_000)
 

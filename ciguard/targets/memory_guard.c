@@ -350,9 +350,11 @@ void guard_begin(int at_page) {
 /* Guard only tensors, and check the canaries of the blocks since `guard_begin` that are live. */
 void guard_end(void) {
     is_armed = 0;
+    pthread_mutex_lock(&lock); /* other threads may free blocks */
     for (size_t at = mark < next ? mark : 1; at < next; at++)
         if (blocks[at].is_live)
             check(&blocks[at]);
+    pthread_mutex_unlock(&lock);
 }
 
 static void hold(void) { pthread_mutex_lock(&lock); }

@@ -78,7 +78,7 @@ def test_the_use_of_freed_memory_is_found(dispatcher: Dispatcher) -> None:
     outcome = crash(dispatcher, call("memory.stale", LiteralValue(3)))
 
     assert outcome.cause == "use after free"
-    assert "0 bytes into a block, 67 bytes" in outcome.log
+    assert "0 bytes into a block, 2051 bytes" in outcome.log
 
 
 def test_an_ordinary_crash_keeps_its_signal(dispatcher: Dispatcher) -> None:
