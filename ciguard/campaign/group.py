@@ -10,16 +10,17 @@ from ciguard.domain.intent import Intent
 from ciguard.oracles import Identity, Subject
 from ciguard.oracles.comparing import is_numeric_difference
 from ciguard.oracles.specifications import Specification, specifications_of
-from ciguard.targets import EAGER
+from ciguard.targets import EAGER, GUARDED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding
-    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.targets import Environment
 
+_MODES_OF_ALL_CASES = (EAGER, GUARDED)
 _MIN_CASES = 200
 _MAX_EXCESS_UNBUILT = 0.25
 """Maximum excess share of cases that cannot be built; unsupported dtypes cause a few percent."""
@@ -143,10 +144,14 @@ class Group:
             return []
         if not case.is_api_use:
             return list(self.running_eagerly)
-        names = self.targets_with(case.api)
-        return (
-            names if is_for_modes(case) else [name for name in names if self.mode_of(name) == EAGER]
-        )
+        modes = self.modes if is_for_modes(case) else _MODES_OF_ALL_CASES
+        return [name for name in self.targets_with(case.api) if self.mode_of(name) in modes]
+
+    def targets_like(self, finding: Finding) -> list[str]:
+        """Return the running targets that can run a finding's case, guarded if its targets are."""
+        is_guarded = finding.targets[-1] in self._guarded
+        names = self.targets_for(finding.case)
+        return [name for name in names if (name in self._guarded) == is_guarded]
 
     @property
     def running_eagerly(self) -> tuple[str, ...]:
@@ -172,7 +177,15 @@ class Group:
             tags=tags | {"unstable"} if api in self.unstable else tags,
             targets={name: member.identity for name, member in self.members.items()},
             specifications=self._laws_of(record),
+            guarded=self._guarded,
+            parameters=_names(record.parameters) if record is not None else (),
+            inputs=_names(record.inputs) if record is not None else (),
         )
+
+    @property
+    def _guarded(self) -> frozenset[str]:
+        members = self.members.values()
+        return frozenset(member.name for member in members if member.identity.mode == GUARDED)
 
     def _laws_of(self, record: ApiRecord | None) -> Mapping[str, tuple[Specification, ...]]:
         if record is None:
@@ -185,6 +198,10 @@ class Group:
         """Mark an API as unstable if a flaky finding shows that its values vary."""
         if is_numeric_difference(finding):
             self.unstable.add(finding.api)
+
+
+def _names(parameters: Iterable[ParameterRecord]) -> tuple[str, ...]:
+    return tuple(parameter.name for parameter in parameters)
 
 
 def is_for_modes(case: Case) -> bool:

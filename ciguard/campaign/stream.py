@@ -22,7 +22,7 @@ from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
 from ciguard.oracles import judged_level_of
 from ciguard.oracles.relations import encode, is_slow
-from ciguard.targets import EAGER
+from ciguard.targets import EAGER, GUARDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Experience
     from ciguard.levels import Batch
 
+_UNCOMPILED = (EAGER, GUARDED)
 _WINDOW_PER_LANE = 3
 """Number of batches per worker that run at the same time."""
 _MAX_CASES_IN_MODE = 4
@@ -245,20 +246,20 @@ class Stream:
         return factor * self._pace(target).first_limit_s(batch.api)
 
     def _targets_of(self, api: str) -> list[str]:
-        group, modes = self.group, {EAGER, self.mode}
+        group, modes = self.group, {EAGER, self.mode} if self.mode != GUARDED else {GUARDED}
         candidates = group.running_eagerly if self.is_whole else group.targets_with(api)
         return [name for name in candidates if group.mode_of(name) in modes]
 
     def _is_parkable(self, target: str) -> bool:
         """Return whether slow cases are parked: compilation and devices have no steady pace."""
-        is_eager = self.group.mode_of(target) == EAGER
+        is_eager = self.group.mode_of(target) in _UNCOMPILED
         return self.parks and is_eager and self.group.members[target].identity.device == "cpu"
 
     def _pace(self, target: str) -> Pace:
         return self._paces.setdefault(target, Pace())
 
     def _for_mode(self, batch: Batch) -> Batch:
-        if self.mode == EAGER:
+        if self.mode in _UNCOMPILED:
             return batch
         cases = [case for case in batch.cases if is_for_modes(case)]
         return replace(batch, cases=tuple(cases[:_MAX_CASES_IN_MODE]))

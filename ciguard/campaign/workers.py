@@ -43,6 +43,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         warm_up=library.forks is ForkPolicy.AFTER_USE,
         relations=any(need.relations for need in needs),
         functions=next((need.functions for need in needs if need.functions), None),
+        guard=environment.guard,
         confine=config.confine != CONFINE_NEVER,
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)
         if environment.mode

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ciguard.domain.memory_errors import MEMORY_ERRORS
+
 _SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
 _DEVICE_FAULTS = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
 """Errors with which CUDA stops a kernel after an invalid access to device memory."""
@@ -43,6 +45,8 @@ def may_corrupt(cause: str, log: str) -> bool:
         log: last output of the crashed process.
     """
     match = _ADDRESS.search(log)
+    if cause in MEMORY_ERRORS:
+        return True
     if match is not None:
         address = match[1]
         return address != "(nil)" and int(address, 16) >= _MIN_MAPPED_ADDRESS

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.domain.memory_errors import MEMORY_ERRORS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -86,8 +88,8 @@ class Crashed:
     """The process crashed."""
 
     cause: str
-    """A signal such as `SIGSEGV`, an exit status such as `exit 3`, or a device error such as
-    `CUDA illegal memory access`."""
+    """A signal such as `SIGSEGV`, an exit status such as `exit 3`, a device error such as
+    `CUDA illegal memory access`, or one of `MEMORY_ERRORS`."""
     stack: tuple[Frame, ...] = ()
     """Python frames of the crashing call, innermost first."""
     log: str = ""
@@ -97,6 +99,11 @@ class Crashed:
     def from_device_error(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
         """Return the outcome of a case whose error `cause` made the device unusable."""
         return cls(f"{_DEVICE_PREFIX}{cause}", stack, log)
+
+    @property
+    def is_memory_error(self) -> bool:
+        """True if the memory guard reported an invalid access, described in `log`."""
+        return self.cause in MEMORY_ERRORS
 
     @property
     def is_device_error(self) -> bool:

@@ -100,6 +100,8 @@ def class_of(finding: Finding) -> FindingClass:
         return FindingClass.UNREACHABLE
     if finding.evidence.announced:
         return FindingClass.ANNOUNCED
+    if finding.oracle == "memory":
+        return FindingClass.SECURITY
     if finding.oracle == "crash":
         crashes = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         is_security = any(may_corrupt(crash.cause, crash.log) for crash in crashes)

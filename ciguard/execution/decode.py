@@ -7,8 +7,9 @@ import json
 import os
 import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ciguard.domain.memory_errors import invalid_access
 from ciguard.domain.outcomes import (
     Crashed,
     Errored,
@@ -110,6 +111,14 @@ def decode_exit(
             return Crashed("closed the worker's descriptors", frames, log)
         case _:
             return _decode_status(worker_exit.status, frames, log, on_device=on_device)
+
+
+def explained_by_guard(outcome: Outcome) -> Outcome:
+    """Return the outcome of a worker under the memory guard, which reports errors in the log."""
+    if not isinstance(outcome, Crashed) or outcome.cause != signal.SIGSEGV.name:
+        return outcome
+    access = invalid_access(outcome.log)
+    return outcome if access is None else replace(outcome, cause=access.cause)
 
 
 def _decode_status(status: int, frames: tuple[Frame, ...], log: str, *, on_device: bool) -> Outcome:

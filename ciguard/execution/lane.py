@@ -18,7 +18,12 @@ from ciguard.execution.canaries import (
     may_be_external,
 )
 from ciguard.execution.channel import ProtocolError
-from ciguard.execution.decode import WorkerExit, decode_exit, decode_record
+from ciguard.execution.decode import (
+    WorkerExit,
+    decode_exit,
+    decode_record,
+    explained_by_guard,
+)
 from ciguard.execution.job import JobResult
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
@@ -317,8 +322,12 @@ class Lane:
         stack = self.worker.stack()
         case = running.job.cases[len(running.outcomes)]
         limit_s = limit_of(running.job, case, self._limits)
-        on_device = self._server.spec.device != "cpu"
-        return decode_exit(worker_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
+        spec = self._server.spec
+        on_device = spec.device != "cpu"
+        outcome = decode_exit(
+            worker_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device
+        )
+        return outcome if spec.guard is None else explained_by_guard(outcome)
 
     def check(self, now: float) -> JobResult | None:
         """Kill the worker if its case exceeds a limit, or if it is silent.

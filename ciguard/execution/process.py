@@ -39,11 +39,13 @@ _ANSWER_TIMEOUT_S = 60.0
 
 def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
     """Return the settings of a target's process, which may write to `folder`."""
+    readable = [*spec.readable, spec.adapter.parent, *([spec.guard] if spec.guard else [])]
     return {
         "adapter": str(spec.adapter),
         "device": spec.device,
         "mode": spec.mode,
-        "readable": [*map(str, spec.readable), str(spec.adapter.parent)],
+        "guarded": spec.guard is not None,
+        "readable": [*map(str, readable)],
         "writable": [*map(str, spec.writable), str(folder)],
         "scratch": str(folder),
         "processes": spec.processes,
@@ -60,7 +62,8 @@ def environment(spec: WorkerSpec, folder: Path) -> dict[str, str]:
     """Return the environment of a target's process, whose home is `folder`."""
     # Sets are iterated in the order of hashes, which must be the same in every process.
     fixed = {"PYTHONHASHSEED": "0"}
-    return {**fixed, **spec.variables, "HOME": str(folder), "TMPDIR": str(folder)}
+    guard = {} if spec.guard is None else {"LD_PRELOAD": str(spec.guard)}
+    return {**fixed, **spec.variables, **guard, "HOME": str(folder), "TMPDIR": str(folder)}
 
 
 class ServerProcess:

@@ -61,6 +61,8 @@ class WorkerSpec:
 
     `runner` names a module, and each worker's folder has the `links`, by name. The module receives
     all other keys as they are."""
+    guard: Path | None = None
+    """Path of the memory guard's library; None for workers without it."""
     confine: bool = True
     """True if workers are confined."""
     limits: Limits = field(default_factory=Limits)

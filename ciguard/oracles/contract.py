@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Passed, Rejected
 from ciguard.errors import UnknownNameError
 from ciguard.levels import LEVELS
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding, Severity
@@ -57,6 +57,12 @@ class Subject:
     """All targets of the library, in the order of the request. The first one is the reference."""
     specifications: Mapping[str, Sequence[Specification]] = field(default_factory=dict)
     """Specifications in the API's documentation, by parameter."""
+    guarded: frozenset[str] = frozenset()
+    """Names of the targets that run under the memory guard."""
+    parameters: tuple[str, ...] = ()
+    """Names of the API's parameters, in order."""
+    inputs: tuple[str, ...] = ()
+    """Names of the parameters of a layer's call, in order."""
 
     @property
     def spans_libraries(self) -> bool:
@@ -132,6 +138,7 @@ ORACLES: Registry[Oracle] = Registry(
         "exhaustion": "ciguard.oracles.exhaustion:ORACLE",
         "hang": "ciguard.oracles.hang:ORACLE",
         "internal-error": "ciguard.oracles.internal_error:ORACLE",
+        "memory": "ciguard.oracles.memory:ORACLE",
         "metamorphic": "ciguard.oracles.metamorphic:ORACLE",
         "performance": "ciguard.oracles.performance:ORACLE",
     },
@@ -171,14 +178,41 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
     Most cases have the same harmless outcome on all targets. A cheap test avoids calling the
     oracles for them.
     """
+    if subject.guarded and not subject.guarded.isdisjoint(outcomes):
+        return _judge_with_guarded(case, outcomes, subject)
     is_plain = not case.relation and case.focus not in subject.specifications
     if is_plain and not case.has_verdict_alone and _is_uneventful(outcomes):
         return []
     oracles = ORACLES.items()
     if subject.spans_libraries:
         return list(oracles[ACROSS_LIBRARIES].judge(case, outcomes, subject))
+    return _findings(oracles, case, outcomes, subject)
+
+
+_JUDGES_OF_CRASHES = ("crash", "memory")
+"""Oracles of guarded targets. Their other outcomes are those of the same target without guard."""
+
+
+def _findings(
+    names: Iterable[str], case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+) -> list[Finding]:
+    oracles = ORACLES.items()
+    return [finding for name in names for finding in oracles[name].judge(case, outcomes, subject)]
+
+
+def _judge_with_guarded(
+    case: Case, outcomes: Mapping[str, Outcome], subject: Subject
+) -> list[Finding]:
+    """Return the findings about other targets, and those about crashes of guarded targets."""
+    others = {name: out for name, out in outcomes.items() if name not in subject.guarded}
+    crashed = {
+        name: outcome
+        for name, outcome in outcomes.items()
+        if name in subject.guarded and isinstance(outcome, Crashed)
+    }
     return [
-        finding for oracle in oracles.values() for finding in oracle.judge(case, outcomes, subject)
+        *(judge(case, others, subject) if others else ()),
+        *(_findings(_JUDGES_OF_CRASHES, case, crashed, subject) if crashed else ()),
     ]
 
 

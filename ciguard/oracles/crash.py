@@ -27,7 +27,9 @@ class CrashOracle:
     ) -> Sequence[Finding]:
         """Return one finding with all targets on which the case crashed; none if there are none."""
         crashed = {
-            name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Crashed)
+            name: outcome
+            for name, outcome in outcomes.items()
+            if isinstance(outcome, Crashed) and not outcome.is_memory_error
         }
         if not crashed:
             return []

@@ -12,6 +12,8 @@ from ciguard.targets.environment import (
     worker_device,
 )
 from ciguard.targets.inspection import inspect
+from ciguard.targets.memory_guard import COMPILATION as GUARD_COMPILATION
+from ciguard.targets.memory_guard import guard_source
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
 from ciguard.targets.store import (
@@ -23,6 +25,7 @@ from ciguard.targets.store import (
 from ciguard.targets.succession import succeeds
 from ciguard.targets.target import (
     EAGER,
+    GUARDED,
     ActiveEnvironment,
     IndexPackage,
     Package,
@@ -39,6 +42,8 @@ __all__ = [
     "DEVICE_PATTERN",
     "EAGER",
     "FULL_PRECISION",
+    "GUARDED",
+    "GUARD_COMPILATION",
     "ActiveEnvironment",
     "Environment",
     "IndexPackage",
@@ -50,6 +55,7 @@ __all__ = [
     "backend_choice",
     "cache_folder",
     "cpu_builds",
+    "guard_source",
     "inspect",
     "is_secret",
     "libraries_of",

@@ -21,7 +21,7 @@ from ciguard.targets.environment import (
 )
 from ciguard.targets.inspection import inspect
 from ciguard.targets.store import cache_folder
-from ciguard.targets.target import EAGER, libraries_of
+from ciguard.targets.target import EAGER, GUARDED, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -59,9 +59,10 @@ def active_environment(
         raise ProvisioningError(msg) from error
     inspection = inspections[python]
     libraries = _libraries(target, inspection, on_step=on_step)
-    if target.mode not in {EAGER, *libraries[0].modes}:
+    modes = [EAGER, GUARDED, *libraries[0].modes]
+    if target.mode not in modes:
         msg = f"target {target.name!r}: {libraries[0].name} has no mode {target.mode!r}."
-        raise ProvisioningError(msg + suggestion(target.mode, [EAGER, *libraries[0].modes]))
+        raise ProvisioningError(msg + suggestion(target.mode, modes))
     key = _environment_key(inspection)
     cache = _create_cache(key) if libraries[0].needs_cache else None
     return Environment(

@@ -50,10 +50,12 @@ class Environment:
     """All environment variables of workers except for `HOME`."""
     key: str
     """Key in the cache; targets with the same key share the environment."""
+    guard: Path | None = None
+    """Path of the memory guard's library; None if workers run without it."""
 
     @property
     def mode(self) -> Mode | None:
-        """Execution mode of calls; None for eager."""
+        """Execution mode of calls; None for eager and guarded execution."""
         return self.library.modes.get(self.target.mode)
 
     @property

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,11 @@ from ciguard.targets.drivers import make_device_files, required_cuda, visible_de
 from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
 from ciguard.targets.interpreters import installed_python
+from ciguard.targets.memory_guard import build_guard
 from ciguard.targets.recipe import recipe_of
 from ciguard.targets.routes import routes
 from ciguard.targets.store import EnvironmentSlot
-from ciguard.targets.target import CPU, libraries_of, unique_names
+from ciguard.targets.target import CPU, GUARDED, libraries_of, unique_names
 from ciguard.targets.uv_command import find_links, index_arguments, run_uv, uv_environment
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def provision(
         environment = _cached_or_built(target, recipe, on_step=on_step, refresh=refresh)
     if environment.mode and environment.mode.needs_processes:
         _require_compiler(target, f"mode {target.mode}")
-    return environment
+    return replace(environment, guard=build_guard()) if target.mode == GUARDED else environment
 
 
 def _check_device(target: Target) -> Cuda:

@@ -22,6 +22,8 @@ CPU = "cpu"
 """Name of the CPU device."""
 EAGER = "eager"
 """Name of the mode that executes calls directly."""
+GUARDED = "guarded"
+"""Name of the mode that executes calls directly, under the memory guard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Target:
     device: str = CPU
     """Device: `cpu`, `cuda:0`, `cuda:1`, …"""
     mode: str = EAGER
-    """Execution mode of calls: `eager`, or a mode of the library such as `compile`."""
+    """Execution mode of calls: `eager`, `guarded`, or a mode of the library such as `compile`."""
     variables: tuple[tuple[str, str], ...] = ()
     """Further environment variables of the workers, sorted by name."""
     python: str = ""

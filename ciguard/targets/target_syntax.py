@@ -24,6 +24,7 @@ from ciguard.libraries import LIBRARIES, library_of_distribution
 from ciguard.targets.target import (
     CPU,
     EAGER,
+    GUARDED,
     ActiveEnvironment,
     IndexPackage,
     Package,
@@ -283,6 +284,8 @@ class _Parser:
         """Raise an error if no adapter can run the target."""
         libraries = libraries_of(target)
         self._check_mode(target.mode, libraries)
+        if target.mode == GUARDED and target.device != CPU:
+            self._fail("the memory guard covers the memory of the CPU only", "write @cpu")
         if target.is_current:
             if target.python:
                 remedy = "activate an environment with that interpreter, or name a package"
@@ -298,7 +301,7 @@ class _Parser:
     def _check_mode(self, mode: str, libraries: tuple[Library, ...]) -> None:
         """Raise an error if the library lacks the mode; for `current`, if no library has it."""
         candidates = libraries[:1] or LIBRARIES.items().values()
-        known = [EAGER, *(name for library in candidates for name in library.modes)]
+        known = [EAGER, GUARDED, *(name for library in candidates for name in library.modes)]
         if mode not in known:
             owner = libraries[0].name if libraries else "any library"
             hint = suggestion(mode, known)

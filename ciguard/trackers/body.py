@@ -242,6 +242,9 @@ def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
 def _outcome_sentence(api: str, outcome: Outcome | None, finding: Finding) -> str:
     subject = subject_phrase(finding.case, api)
     match outcome:
+        case Crashed() if outcome.is_memory_error:
+            access = markdown_code(_local(finding.evidence.observed))
+            return f"{subject} accesses memory out of its bounds, in silence: {access}."
         case Crashed():
             line = markdown_code(line_of(finding))
             return f"{subject} crashes the Python process instead of raising: {line}."

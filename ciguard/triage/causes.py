@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.causes import Cause
 from ciguard.domain.findings import PairKind
+from ciguard.domain.memory_errors import MEMORY_ERRORS
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import INTERNAL_ERROR, MEMORY_CORRUPTION
@@ -220,6 +221,8 @@ def _operator(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str]
     match = _GENERATED_WRAPPER.search(ingredients.get("stack", ""))
     name = match["operator"] if match else _torch_operator(bucket)
     symptom = ingredients.get("symptom", "")
+    if symptom in MEMORY_ERRORS:
+        symptom = MEMORY_CORRUPTION  # without the memory guard, the same fault may crash
     return (f"{symptom} in operator", name) if name and symptom in _CRASH_SYMPTOMS else None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ciguard.domain.findings import PairKind
-from ciguard.domain.outcomes import Errored, Rejected
+from ciguard.domain.outcomes import Crashed, Errored, Rejected
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
@@ -163,6 +163,8 @@ def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "detail", finding.detail
     else:
         yield "symptom", symptom.name
+        if isinstance(outcome, Crashed) and outcome.is_memory_error:
+            yield "detail", finding.detail
     yield "message", symptom.text
     yield "stack", _stack_text(finding, outcome, frames=symptom.frames)
 

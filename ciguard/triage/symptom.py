@@ -93,8 +93,10 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
 def _crash_symptom(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
     """Return a crash's symptom: memory corruption, a failed check, or the kind of signal."""
     cause, stack, log = outcome.cause, outcome.stack, outcome.log
-    if outcome.is_device_error:
-        return Symptom(cause)  # without frames: a later call reports the error of a kernel
+    if outcome.is_device_error or outcome.is_memory_error:
+        # Without frames: a later call reports the error of a kernel, and the finding's detail names
+        # the argument whose memory is left.
+        return Symptom(cause)
     # Memory corruption is detected after it happened, so the stack does not identify it.
     if is_memory_fault(cause):
         return Symptom(MEMORY_CORRUPTION)

@@ -87,7 +87,7 @@ class Attributor:
     def _suspect(
         self, key: str, finding: Finding, cases: tuple[Case, ...], base: Collection[str]
     ) -> SuspectBucket | None:
-        names = self._groups[finding.library].targets_for(finding.case)
+        names = self._groups[finding.library].targets_like(finding)
         base_targets = tuple(name for name in names if name in base)
         head_targets = tuple(name for name in names if name not in base)
         on_base = [name in base for name in finding.targets]

@@ -9,7 +9,7 @@ import json
 import os
 from typing import Any
 
-from ciguard.execution.worker.loop import Executor
+from ciguard.execution.worker.executors import executor_of
 from ciguard.execution.worker.preparing import (
     link_programs,
     load_adapter,
@@ -33,7 +33,7 @@ def run(settings: dict[str, Any]) -> None:
     on_device = settings["device"] != "cpu"
     if on_device and not settings["holds_itself"]:  # a sanitizer would check all its kernels
         start_device(adapter, settings)
-    Executor(adapter, settings["functions"], on_device=on_device).execute(case)
+    executor_of({**settings, "mode": ""}, adapter).execute(case)
 
 
 def _redirect_streams(path: str) -> None:

@@ -30,8 +30,7 @@ import traceback
 from typing import Any, Callable, Sequence
 
 from ciguard.execution.worker import confine, huge_pages, limits, privileges
-from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.modes import ModeExecutor
+from ciguard.execution.worker.executors import executor_of
 from ciguard.execution.worker.preparing import link_programs, load_adapter, rehearse
 from ciguard.execution.worker.quota import (
     MAX_COMPILED,
@@ -92,13 +91,8 @@ class Server:
             if self._adapter.shares_compiled_code(mode):
                 os.makedirs(self._compiled, exist_ok=True)
                 self._adapter.keep_compiled_code(self._compiled)
-            functions = self._settings["functions"]
             on_device = self._on_device
-            self._executor = (
-                ModeExecutor(self._adapter, mode, on_device=on_device)
-                if mode
-                else Executor(self._adapter, functions, on_device=on_device)
-            )
+            self._executor = executor_of(self._settings, self._adapter)
             if self._settings["warm_up"]:
                 self._warm_up()
             if on_device:

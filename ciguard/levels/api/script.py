@@ -13,10 +13,12 @@ from ciguard.oracles import input_precision_of, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import (
+    GUARD_END,
     assemble_script,
     comparison,
     header,
     indented_try,
+    is_guarded,
     source_of,
     timing,
 )
@@ -47,12 +49,13 @@ def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tupl
     if finding.oracle == "differential" and finding.kind in EFFECTS:
         return effects_check(finding, source)
     finish = [line for line in [source.writer.finish] if line]
-    in_mode = hint.mode != EAGER
+    in_mode = hint.mode != EAGER and not is_guarded(hint.mode)
     call = as_call(finding.case)
     calls = source.call_in_mode(call, hint.mode) if in_mode else source.call(call)
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
+    calls += [GUARD_END] if is_guarded(hint.mode) else []
     before, after_error, after = _around_call(finding, source, hint)
     return before, [*indented_try(calls, after_error), after]
 

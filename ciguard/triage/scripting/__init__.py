@@ -8,16 +8,20 @@ from ciguard.triage.scripting.comparison import (
     list_source,
     tolerances,
 )
+from ciguard.triage.scripting.guarding import END as GUARD_END
+from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.header import comment, header
 from ciguard.triage.scripting.timing import timing
 
 __all__ = [
+    "GUARD_END",
     "assemble_script",
     "comment",
     "comparison",
     "comparison_functions",
     "header",
     "indented_try",
+    "is_guarded",
     "leaves_function",
     "list_source",
     "source_of",

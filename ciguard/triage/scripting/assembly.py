@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ciguard.oracles import is_measured
+from ciguard.triage.scripting import guarding
+from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.timing import imported_modules
 from ciguard.writing import UNIT_FUNCTION, ScriptSource, is_name, scalar, writer_of
 
@@ -83,12 +85,16 @@ def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> s
     standard = source.standard | ({"os"} if hint.variables else set())
     if is_measured(finding):
         standard |= set(imported_modules(finding))
+    if is_guarded(hint.mode):
+        standard |= guarding.MODULES
     lines = [f"import {module}" for module in sorted(standard)]
     submodules = sorted(source.modules)
     if submodules:
         lines.append("from contextlib import suppress")
     if lines:
         lines.append("")
+    if is_guarded(hint.mode):
+        lines.append(guarding.restart())
     for key, value in hint.variables:
         lines.append(f"os.environ[{scalar(key)}] = {scalar(value)}  # read when imported")
     lines.extend(source.writer.imports)
@@ -106,3 +112,5 @@ def _preparations(source: ScriptSource, finding: Finding, hint: EnvironmentHint)
         yield writer.device.format(device=scalar(hint.device))
     if writer.seed:
         yield writer.seed.format(seed=int(finding.case.seed))
+    if is_guarded(hint.mode):
+        yield guarding.begin(int(finding.case.seed))
