@@ -100,7 +100,6 @@ class Stream:
         self.cases = 0
         """Number of cases that were judged."""
         self._lanes = lanes
-        self._window = _WINDOW_PER_LANE * lanes
         self._running = RunningBatches()
         """Batches that are not judged."""
         self._yielded: tuple[PendingBatch, ExecutedBatch] | None = None
@@ -195,7 +194,7 @@ class Stream:
     def fill(self, dispatcher: Dispatcher) -> None:
         """Start batches until the window is full, and run parked cases again."""
         self._retry_parked(dispatcher)
-        for _ in range(self._window):
+        for _ in range(_WINDOW_PER_LANE * self._lanes):
             turn = self.batches.next_turn() if self._has_room else None
             if turn is None:
                 break
@@ -208,7 +207,8 @@ class Stream:
     def _has_room(self) -> bool:
         """True if more batches may start; those that are complete or parked occupy no worker."""
         is_behind = self.batches.is_ordered and len(self._running) >= _MAX_AHEAD
-        return self._running.unreturned + len(self._retried) < self._window and not is_behind
+        window = _WINDOW_PER_LANE * self._lanes
+        return self._running.unreturned + len(self._retried) < window and not is_behind
 
     def _start(self, turn: Turn, dispatcher: Dispatcher) -> None:
         if turn.api and not self._targets_of(turn.api):

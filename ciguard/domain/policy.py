@@ -100,11 +100,10 @@ def class_of(finding: Finding) -> FindingClass:
         return FindingClass.UNREACHABLE
     if finding.evidence.announced:
         return FindingClass.ANNOUNCED
-    if finding.oracle == "memory":
-        return FindingClass.SECURITY
-    if finding.oracle == "crash":
+    if finding.oracle in {"crash", "memory"}:
         crashes = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
         is_security = any(may_corrupt(crash.cause, crash.log) for crash in crashes)
+        is_security |= finding.oracle == "memory"
         return FindingClass.SECURITY if is_security else FindingClass.CRASH
     if (
         finding.oracle == "differential"
