@@ -30,6 +30,7 @@ _DTYPES = {
 }  # fmt: skip
 """Usual names of dtypes by their other names in messages, mostly from torch's enumeration."""
 _KNOWN_DTYPES = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
+_NUMERIC_DTYPES = _KNOWN_DTYPES - {"string"}
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 _DTYPE_FAMILIES = (
@@ -181,9 +182,7 @@ def _demanded_dtypes(text: str) -> Fields:
     for pattern, family in _DTYPE_FAMILIES:
         if pattern.search(text):
             return {"dtypes": family}
-    dtype_words = [
-        word for word in _WORDS_IN_LIST.findall(text) if word.lower() in _KNOWN_DTYPES - {"string"}
-    ]
+    dtype_words = [word for word in _WORDS_IN_LIST.findall(text) if word.lower() in _NUMERIC_DTYPES]
     if dtype_words:
         return {"dtypes": tuple(dict.fromkeys(word.lower() for word in dtype_words))}
     if not _ABOUT_DTYPES.search(text):

@@ -234,7 +234,7 @@ def encode(case: Case) -> bytes:
     return _COMPACT.encode(encoded).encode("ascii")
 
 
-_COMPACT = json.JSONEncoder(separators=(",", ":"))
+_COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 
 def observed_in(output: Output, inputs: InputPrecision) -> ObservedPair | None:
