@@ -11,7 +11,8 @@ Sources: syscalls(2) and the manual page of each call.
 from __future__ import annotations
 
 import errno
-from typing import NamedTuple
+import functools
+from typing import Mapping, NamedTuple
 
 OWN_PROCESS = -1
 """Placeholder in a condition for the id of the filtered process."""
@@ -167,6 +168,7 @@ _DEVICE_SOCKETS = {
 }
 
 
+@functools.cache
 def plain_calls(role: ProcessRole) -> tuple[str, ...]:
     """Return the names of the calls that a role may make with any arguments."""
     names = [name for group in EVERYWHERE.values() for name in group]
@@ -183,7 +185,8 @@ def plain_calls(role: ProcessRole) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
+@functools.cache
+def bound_calls(role: ProcessRole) -> Mapping[str, tuple[When, ...]]:
     """Return the conditions of the calls that a role may make with certain arguments only."""
     starts = role.imports or role.processes
     bound: dict[str, tuple[When, ...]] = {
@@ -219,7 +222,8 @@ def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
         **(_DEVICE_SOCKETS if role.devices else {}),
         **(_SOCKETS if role.loopback else {}),
     }
-    return {name: conditions for name, conditions in bound.items() if name not in plain_calls(role)}
+    plain = plain_calls(role)
+    return {name: conditions for name, conditions in bound.items() if name not in plain}
 
 
 def _ioctls(role: ProcessRole) -> When:
