@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
 
+_UNION = re.compile(r"(?:typing\.)?(Union|Optional)\[(.*)\]")
 _MIN_SIMILARITY = 0.6
 """Minimum similarity of two sentences of which one replaces the other."""
 _BY_POSITION = {ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD}
@@ -34,6 +36,8 @@ class ChangeKind(StrEnum):
 
     SENTENCE = "sentence"
     DEFAULT = "default"
+    TYPE = "type"
+    """The type hint of a parameter has other members."""
     ADDED = "added"
     """The head's signature has a new parameter."""
     REMOVED = "removed"
@@ -69,6 +73,8 @@ class DocumentedChange:
         match self.kind:
             case ChangeKind.DEFAULT:
                 return f"the default of {name} changed from {self.before} to {self.after}"
+            case ChangeKind.TYPE:
+                return f"the type of {name} changed from {self.before} to {self.after}"
             case ChangeKind.ADDED:
                 return f"the parameter {name} was added"
             case ChangeKind.REMOVED:
@@ -108,15 +114,44 @@ def _signature_changes(base: ApiRecord, head: ApiRecord) -> Iterator[DocumentedC
             continue
         if old.kind in _BY_POSITION and new.kind is ParameterKind.KEYWORD_ONLY:
             yield DocumentedChange(kind=ChangeKind.KEYWORD_ONLY, parameter=name)
-        if old.default is not None and new.default is not None and old.default != new.default:
-            yield DocumentedChange(
-                kind=ChangeKind.DEFAULT,
-                parameter=name,
-                before=str(old.default),
-                after=str(new.default),
-            )
+        if old.default is not None and new.default is not None:
+            yield from _difference(ChangeKind.DEFAULT, name, str(old.default), str(new.default))
+        if old.annotation and type_members(old.annotation) != type_members(new.annotation):
+            yield from _difference(ChangeKind.TYPE, name, old.annotation, new.annotation)
     for name in after.keys() - before.keys():
         yield DocumentedChange(kind=ChangeKind.ADDED, parameter=name)
+
+
+def _difference(
+    kind: ChangeKind, parameter: str, before: str, after: str
+) -> Iterator[DocumentedChange]:
+    """Yield a change if both texts are there and differ."""
+    if before and after and before != after:
+        yield DocumentedChange(kind=kind, parameter=parameter, before=before, after=after)
+
+
+def type_members(hint: str) -> frozenset[str]:
+    """Return the members of a union in a type hint, such as `int | str` or `Optional[int]`."""
+    match = _UNION.fullmatch(hint.strip())
+    if match:
+        inner = frozenset().union(*map(type_members, _split(match[2], ",")))
+        return inner | {"None"} if match[1] == "Optional" else inner
+    parts = _split(hint, "|")
+    if len(parts) > 1:
+        return frozenset().union(*map(type_members, parts))
+    return frozenset({hint.strip()} - {""})
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a text at separators that are not in brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "[(") - (character in "])")
+        if character == separator and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _named(record: ApiRecord) -> dict[str, ParameterRecord]:

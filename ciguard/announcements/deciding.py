@@ -12,7 +12,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.announcements.aspects import KINDS, has_aspect, may_cause
-from ciguard.announcements.changes import ChangeKind, DocumentedChange, documented_changes
+from ciguard.announcements.changes import (
+    ChangeKind,
+    DocumentedChange,
+    documented_changes,
+    type_members,
+)
 from ciguard.announcements.observed import REFUSALS, content_words, observed_change
 from ciguard.announcements.release_notes import notes_about
 from ciguard.announcements.statements import Statement, statements_of
@@ -87,7 +92,7 @@ def announcement(
             for change in documented_changes(base, head)
             if _is_about(change, observed, base)
         ),
-        chain.from_iterable(_sentences_of(finding, *sibling) for sibling in others.siblings),
+        chain.from_iterable(_changes_of_operator(finding, *sibling) for sibling in others.siblings),
         (
             note.words
             for note in notes_about(others.notes, base.record)
@@ -98,16 +103,16 @@ def announcement(
     return next(reasons, "")
 
 
-def _sentences_of(
+def _changes_of_operator(
     finding: Finding, base: ApiDocumentation, head: ApiDocumentation
 ) -> Iterator[str]:
-    """Yield the sentences of another API with the same operator that announce a difference."""
+    """Yield changes of another API with the same operator that announce a difference."""
     observed = observed_change(finding, base.record)
     if observed is None:
         return
     for change in documented_changes(base, head):
-        is_sentence = change.kind is ChangeKind.SENTENCE
-        if is_sentence and _is_sentence_about(change, observed, base):
+        is_shared = change.kind in {ChangeKind.SENTENCE, ChangeKind.TYPE}
+        if is_shared and _is_about(change, observed, base):
             yield f"for `{base.record.api}`, which calls the same operator, {change.words}"
 
 
@@ -200,6 +205,8 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
     match change.kind:
         case ChangeKind.DEFAULT:
             return not is_passed and observed.kind not in REFUSALS
+        case ChangeKind.TYPE:
+            return _is_type_about(change, observed)
         case ChangeKind.ADDED:
             return observed.kind == "accepted" and is_passed
         case ChangeKind.REMOVED:
@@ -208,6 +215,16 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
             return observed.kind == "refused" and change.parameter in observed.by_position
         case ChangeKind.SENTENCE:
             return _is_sentence_about(change, observed, base)
+
+
+def _is_type_about(change: DocumentedChange, observed: ObservedChange) -> bool:
+    """Return whether a type hint that lost or gained members explains an observed difference."""
+    if observed.kind not in REFUSALS or change.parameter not in observed.subjects:
+        return False
+    before, after = type_members(change.before), type_members(change.after)
+    if observed.kind == "exception":
+        return True
+    return bool(before - after if observed.kind == "refused" else after - before)
 
 
 def _is_sentence_about(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from announcement_examples import documented
 
 from ciguard.announcements import ApiDocumentation, documented_changes
@@ -65,6 +66,26 @@ def test_changes_of_the_signature() -> None:
         "`mode` must be passed by keyword",
         "the parameter `new` was added",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_changed"),
+    [
+        ("int | str | None", "int", True),
+        ("Optional[int]", "None | int", False),
+        ("typing.Union[int, Tuple[int, str]]", "Tuple[int, str] | int", False),
+        ("list[int | str]", "list[int]", True),
+        ("", "int", False),
+        ("int", "", False),
+    ],
+)
+def test_a_type_changed_if_its_members_differ(before: str, after: str, *, is_changed: bool) -> None:
+    base, head = (
+        documented("", X, ParameterRecord(name="dim", annotation=hint)) for hint in (before, after)
+    )
+    expected = [f"the type of `dim` changed from {before} to {after}"]
+
+    assert words_of(base, head) == (expected if is_changed else [])
 
 
 def test_signatures_of_different_sources_are_not_compared() -> None:

@@ -143,6 +143,29 @@ def test_a_removed_parameter_announces_calls_whose_refusal_names_it() -> None:
     assert announcement(difference("refused", 1, size=2, message="x is bad"), PLAIN, head) == ""
 
 
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "is_announced"),
+    [
+        ("refused", "int | str", "int", True),
+        ("refused", "int", "int | str", False),
+        ("accepted", "int", "int | str", True),
+        ("accepted", "int | str", "int", False),
+        ("exception", "int | str", "int", True),
+        ("values", "int | str", "int", False),
+    ],
+)
+def test_a_changed_type_announces_exceptions_about_the_argument(
+    kind: str, before: str, after: str, *, is_announced: bool
+) -> None:
+    base, head = (
+        documented("", X, ParameterRecord(name="size", annotation=hint)) for hint in (before, after)
+    )
+
+    about_size = difference(kind, 1, "a", message="size must be int")
+    assert bool(announcement(about_size, base, head)) is is_announced
+    assert announcement(difference(kind, 1, "a", message="x is bad"), base, head) == ""
+
+
 # --- sentences ----------------------------------------------------------------------------------
 
 RETURNS = {
