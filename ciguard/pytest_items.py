@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import fnmatch
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ class FunctionTests:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         other = config.getini("ciguard_python")
+        if other and shutil.which(other) is None:
+            msg = f"ciguard_python = {other}: not an executable file. Name a Python interpreter."
+            raise pytest.UsageError(msg)
         # The packages of this interpreter are not usable in another one.
         own = [] if other else sys.path
         path = [entry or str(config.invocation_params.dir) for entry in own]

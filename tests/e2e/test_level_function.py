@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -219,3 +220,55 @@ def test_a_program_that_no_target_can_import_is_an_error(tmp_path: Path) -> None
 
     assert done.returncode == 2
     assert "broken.py:2: ZeroDivisionError" in done.stderr
+
+
+NEVER = """\
+from ciguard.annotations import arg, ints, require
+
+
+@arg("x", ints(0, 9))
+@require("known(x)")
+def never(x):
+    return x
+
+
+def known(x):
+    return x > 10
+"""
+
+
+def test_a_run_without_a_valid_call_has_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "never.py").write_text(NEVER, "utf-8")
+
+    done = answer(run("--functions", "never.py", "--max-cases", "40", "--budget", "30s"), tmp_path)
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    reason = r"never.py:never: none of (\d+) calls was valid; \1 of them: discarded by known\(x\)"
+    assert re.search(f"NOT TESTED: {reason}", done.stdout + done.stderr)
+    assert run_of(tmp_path / "out")["verdict"] == "NOT TESTED"
+    assert re.search(reason, run_of(tmp_path / "out")["summary"])
+    assert not (tmp_path / ".ciguard").exists()
+
+
+def test_programs_find_a_home_and_others_are_tested_without_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    (home / "data" / "table.txt").write_text("0123456789", "utf-8")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    text = "from ciguard.annotations import arg, ints\n{}\n@arg('x', ints(0, 9))\ndef f(x): {}\n"
+    opening = "import os\nTABLE = open(os.path.expanduser('~/data/table.txt')).read()\n"
+    (folder / "reading.py").write_text(text.format(opening, "return TABLE[x]"), "utf-8")
+    main = "from ciguard.annotations import module_test\nmodule_test()\n"
+    (folder / "plain.py").write_text(text.format(main, "return x"), "utf-8")
+    limits = ("--functions", "*.py", "--max-cases", "40", "--budget", "40s")
+
+    without = answer(run(*limits, targets=PLANTED[:1]), folder)
+    given = answer(run(*limits, "--function-home", str(home), targets=PLANTED[:1]), folder)
+
+    assert without.returncode == given.returncode == 0, without.stderr + given.stderr
+    assert "NOT TESTED: reading.py: " in without.stdout + without.stderr
+    assert "NOT TESTED: 1 of 2 functions (reading.py)." in without.stdout
+    assert "--function-home" in without.stdout + without.stderr
+    assert "plain.py: its module_test() runs under pytest only" in without.stdout + without.stderr
+    assert "NOT TESTED" not in given.stdout + given.stderr

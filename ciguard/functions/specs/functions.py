@@ -103,6 +103,8 @@ class FunctionSpec:
     """True if the object itself is called (`__call__`), so that a Keras layer is built first."""
     is_async: bool = False
     """True if the function's result, or each of its results, must be awaited."""
+    is_consumed: bool = False
+    """True if the function may return a lazy result although it yields nothing itself."""
     annotations_file: str = ""
     """Path of the sidecar with the annotations; empty if the function's file contains them."""
     has_nested_functions: bool = False

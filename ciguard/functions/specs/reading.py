@@ -89,6 +89,7 @@ def _function(json: Json) -> FunctionSpec:
         examples=tuple(_example(name, example) for example in json["examples"]),
         is_lazy=json["lazy"],
         is_async=json.get("async", False),
+        is_consumed=json.get("consumed", False),
         attributes=tuple(json.get("attributes", {}).items()),
         is_abstract=json.get("abstract", False),
         is_instance_called=json.get("calls_instance", False),

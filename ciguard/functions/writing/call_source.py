@@ -16,7 +16,7 @@ from ciguard.domain.values import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.in_target.calling.running import MAX_ITEMS
+from ciguard.functions.in_target.calling.running import MAX_ITEMS, consume
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.in_target.describing.sidecar import MODULE_PREFIX as SIDECAR_MODULE
 from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER, SIDECAR_IMPORT
@@ -208,6 +208,9 @@ class CallSource(ScriptSource):
         if function.is_lazy:
             self.standard.add("itertools")
             return f"list(itertools.islice({text}, {MAX_ITEMS}))"
+        if function.is_consumed:
+            self.other_imports.add(f"from {consume.__module__} import consume")
+            return f"consume({text})"
         return text
 
     def instance(self, function: FunctionSpec, call: Call) -> str:

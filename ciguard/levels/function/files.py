@@ -42,7 +42,7 @@ def check_functions(config: Config) -> None:
         )
         raise ConfigurationError(msg)
     missing = [
-        entry for entry in (*config[PATH], config[HOME]) if entry and not Path(entry).is_dir()
+        entry for entry in (*config[PATH], config[HOME]) if entry and not _folder(entry).is_dir()
     ]
     if missing:
         key = HOME.key if missing[0] == config[HOME] else PATH.key
@@ -77,8 +77,8 @@ def needs_of(
         home: folder whose entries programs find in their home folder; empty for none.
     """
     folder = Path.cwd()
-    folders = [folder, *(Path(entry).absolute() for entry in (*path, *([home] if home else [])))]
-    links = {} if not home else _entries(Path(home).absolute())
+    folders = [folder, *map(_folder, (*path, *([home] if home else [])))]
+    links = _entries(_folder(home)) if home else {}
     return WorkerNeeds(
         readable=readable_paths(folders, home=Path.home()),
         functions={
@@ -89,6 +89,11 @@ def needs_of(
             "files": {path: relative_program(program) for path, program in programs.items()},
         },
     )
+
+
+def _folder(text: str) -> Path:
+    """Return the absolute path of a configured folder."""
+    return Path(text).expanduser().absolute()
 
 
 def _entries(folder: Path) -> dict[str, str]:

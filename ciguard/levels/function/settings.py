@@ -20,6 +20,7 @@ PATH: Setting[tuple[str, ...]] = level_setting(
     (),
     "Folder that the programs of --functions import from, before the packages of the target, as "
     "with PYTHONPATH.",
+    decides_cases=False,
 )
 HOME: Setting[str] = level_setting(
     "function-home",
@@ -27,6 +28,7 @@ HOME: Setting[str] = level_setting(
     "",
     "Folder whose entries the programs of --functions find in their home folder, such as data in "
     "~/data. Hidden entries of your own home are left out.",
+    decides_cases=False,
 )
 
 SETTINGS = LevelSettings(

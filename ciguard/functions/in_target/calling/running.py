@@ -105,7 +105,7 @@ _NUMPY_SEEDS = 1 << 32
 
 def consume(returned: Any) -> Any:
     """Return a result; of a lazy one a list of its first items, its value, or what it awaits."""
-    if inspect.isawaitable(returned):
+    if inspect.isawaitable(returned) and not _is_dask(returned):  # a collection of dask is both
         return asyncio.run(_await(returned))
     if inspect.isasyncgen(returned):
         return asyncio.run(_first_items(returned))

@@ -19,6 +19,7 @@ from ciguard.functions.in_target.describing.encoding import (
     as_data,
 )
 from ciguard.functions.in_target.describing.hints import hint_of, hints_of
+from ciguard.functions.in_target.describing.laziness import returns_lazily
 from ciguard.functions.in_target.describing.locations import (
     FunctionLocation,
     constructor_of,
@@ -93,6 +94,7 @@ class FunctionDescription:
             "calls_instance": is_called_through_instance(location),
             "async": inspect.iscoroutinefunction(self._unwrapped)
             or inspect.isasyncgenfunction(self._unwrapped),
+            **({"consumed": True} if returns_lazily(self._unwrapped) else {}),
         }
 
     def _origin(self) -> tuple[int, str]:

@@ -55,6 +55,11 @@ def slow(x):
     return sum(range(10**6))
 
 
+@arg("x", ints(0, 9))
+def lazily(x):
+    return map(lambda i: i // 0, [x])
+
+
 class Net:
     @arg("size", ints(1, 9))
     def __init__(self, size):
@@ -166,6 +171,7 @@ def test_a_call_without_a_description_is_not_simplified(description: Json) -> No
         ("zeroed", {"x": array(1.0, 2.0)}, ("nan", "NaN"), "BROKEN: the result has NaN"),
         ("zeroed", {"x": array(1.0, 2.0)}, ("mutation", ""), "BROKEN: changed ['x']"),
         ("slow", {"x": LiteralValue(1)}, ("timeout", "@timeout"), "BROKEN: took"),
+        ("lazily", {"x": LiteralValue(1)}, ("exception", "ZeroDivisionError"), "by zero"),
     ],
 )
 @pytest.mark.lengthy

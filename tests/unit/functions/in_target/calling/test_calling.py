@@ -316,3 +316,28 @@ def test_nan_is_allowed_for_extreme_constructor_arguments(size: str, status: str
     )
 
     assert program.statuses("C.at", 5) == {status}
+
+
+def test_arrays_of_dask_are_computed() -> None:
+    pytest.importorskip("dask.array")
+    program = Annotated("""
+        import dask.array
+        import numpy
+
+        @arg("n", ints(1, 3))
+        def fails(n):
+            return dask.array.ones(n).map_blocks(lambda block: block.reshape(7), dtype=float)
+
+        @arg("n", ints(1, 3))
+        def holds(n):
+            return dask.array.ones(n)
+
+        @arg("n", ints(1, 3))
+        def masked(n):
+            return numpy.ma.masked_array([float("nan")] * n, mask=[True] * n)
+    """)
+
+    assert program.statuses("fails", 5) == {"failed"}
+    assert program.statuses("holds", 5) == program.statuses("masked", 5) == {"passed"}
+    lazy = {function.name for function in program.spec.functions if function.is_consumed}
+    assert lazy == {"fails", "holds"}
