@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
 from ciguard.values import (
+    AnyOf,
     Array,
     Mutation,
     Mutator,
@@ -126,9 +127,16 @@ def _is_probably_optional(parameter: Parameter) -> bool:
 
 def _boundary_mutators(constraint: Constraint, form_mutator: Mutator | None) -> tuple[Mutator, ...]:
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    is_tensor = isinstance(inner, Tensor) and not isinstance(inner, Array)
-    forms = (Mutation("form", form_mutator),) if is_tensor and form_mutator else ()
+    forms = (Mutation("form", form_mutator, 3),) if form_mutator and _may_be_tensor(inner) else ()
     return _weighted((*boundaries(constraint), *forms))
+
+
+def _may_be_tensor(constraint: Constraint) -> bool:
+    match constraint:
+        case AnyOf(options):
+            return any(_may_be_tensor(option) for _, option in options)
+        case _:
+            return isinstance(constraint, Tensor) and not isinstance(constraint, Array)
 
 
 def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
