@@ -19,6 +19,7 @@ TensorMaker: TypeAlias = Callable[[TensorValue], Value]
 NUMBERS = frozenset({*element_types.NUMERIC, "bool"})
 """Names of numeric dtypes and bool."""
 _ANY_RANK = (0, 5)
+_MAX_SIZE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,20 @@ class TensorForm:
     """Dtypes that the form supports."""
     ranks: tuple[int, int] = _ANY_RANK
     """Minimum and maximum number of dimensions."""
+    instead_of: str = ""
+    """Function that makes the form of which this one is malformed; empty for a valid form."""
 
     def fits(self, tensor: TensorValue) -> bool:
-        """Return whether a tensor can have this form; one with explicit elements cannot."""
+        """Return whether a tensor can have this form.
+
+        A tensor with explicit elements cannot, nor can one with a huge size, which would no longer
+        be cheap.
+        """
         min_rank, max_rank = self.ranks
         return (
             tensor.dtype in self.dtypes
             and min_rank <= len(tensor.shape) <= max_rank
+            and max(tensor.shape, default=0) <= _MAX_SIZE
             and not isinstance(tensor.fill, Explicit)
         )
 

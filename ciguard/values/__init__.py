@@ -40,6 +40,7 @@ from ciguard.values.constraints import (
 )
 from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range, in_range
+from ciguard.values.joint import mutate_jointly
 from ciguard.values.mutation import (
     Mutation,
     Mutator,
@@ -99,6 +100,7 @@ __all__ = [
     "in_words",
     "insert_special_element",
     "key_text",
+    "mutate_jointly",
     "references",
     "violations",
 ]

@@ -10,33 +10,22 @@ empty string, and the ends of the parameter's range.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
-    Constant,
     DtypeValue,
     ListValue,
     LiteralValue,
-    Special,
     TensorValue,
     TupleValue,
     Value,
 )
-from ciguard.values import tables
-from ciguard.values.constraints import Constraint, Float, Int, Optional
-from ciguard.values.mutation import (
-    Mutation,
-    Mutator,
-    any_constant,
-    constant,
-    replace_element,
-    reshape,
-)
+from ciguard.values.boundary_tensor import EDGE_DTYPES, EDGE_INTS, mutate_tensor
+from ciguard.values.constraints import Constraint, Float, Int, OneOf, Optional
+from ciguard.values.mutation import Mutation, Mutator, any_constant, constant
+from ciguard.values.nearby import nearby_integer
 
 if TYPE_CHECKING:
     import random
@@ -44,62 +33,58 @@ if TYPE_CHECKING:
 
     from ciguard.values.scope import SamplingScope
 
-_OVERFLOW_SIZES = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
-"""Integers that overflow, or are rejected at once, if they are sizes."""
-_LARGE_SIZES = (2**31 - 1, 2**31, 2**16)
-"""Integers that take seconds to allocate if they are sizes, so that they are drawn rarely."""
-EDGE_INTS = (*(0, -1) * 12, *_OVERFLOW_SIZES * 3, *(1, -2, 33, -100) * 2, *_LARGE_SIZES)
-"""Integers on the boundaries of ranges. An integer that is repeated is drawn more often."""
 _EDGE_FLOATS = (
     0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 3.4e38, -3.4e38, 1e-45, 1.7e308,
 )  # fmt: skip
-_EDGE_TEXTS = ("", "\0", "a" * 300, "é", "%s%n", "-1")
-_EDGE_DTYPES = (
-    "string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64",
-    "float8_e4m3fn", "float8_e5m2",
+_EDGE_TEXTS = (
+    "", "\0", "a" * 300, "é", "%s%n", "-1", "9" * 20, "nan", "NCHW", "EXPLICIT", "meta", "ii->",
+    "...,...",
 )  # fmt: skip
-_MAX_EXPLICIT_ELEMENTS = 64
-_EMPTY_PROBABILITY = 0.3
-_LARGE_PROBABILITY = 0.2
-_HIGH_RANK_SHAPE = (1,) * 9
-
-_NONE = Mutation("none", constant(LiteralValue(None)))
+"""Texts that are malformed, or that other parameters of the library accept."""
+_REPEATED_TIMES = 10
+_NONE = LiteralValue(None)
 
 
 def boundaries(constraint: Constraint) -> tuple[Mutation, ...]:
     """Return the mutations to boundary values of a parameter, such as the ends of its range."""
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    return (*_range_mutations(inner), Mutation("boundary", _mutate, 8), _NONE)
+    return (
+        *_range_mutations(inner),
+        Mutation("boundary", _mutate, 16),
+        Mutation("other argument", _copy_other_argument),
+        Mutation("none", constant(_NONE)),
+    )
 
 
 def _range_mutations(constraint: Constraint) -> tuple[Mutation, ...]:
-    """Return the mutation to the ends of a number's range, and to the ints beyond them."""
+    """Return the mutation to the ends of a number's range, or to any of the listed values."""
     match constraint:
         case Int():
             minimum, maximum = constraint.min, constraint.max
             ends = tuple(map(LiteralValue, (minimum, minimum - 1, maximum, maximum + 1)))
-            return (Mutation("range", any_constant(ends), 2),)
+            return (Mutation("range", any_constant(ends), 4),)
         case Float():
             ends = tuple(map(LiteralValue, (constraint.min, constraint.max)))
-            return (Mutation("range", any_constant(ends), 2),)
+            return (Mutation("range", any_constant(ends), 4),)
+        case OneOf(values) if len(set(values)) > 1:
+            # Values that are listed repeatedly are those that work, and the others the boundary.
+            members = tuple(dict.fromkeys(values))
+            is_of_objects = all(isinstance(value, CallValue) for value in members)
+            return (Mutation("member", any_constant(members), 20 if is_of_objects else 4),)
         case _:
             return ()
 
 
 def _mutate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    if isinstance(current, TensorValue | ArrayValue):
+        return mutate_tensor(rng, scope, current)
     table = _mutators_of(current)
     return table[int(rng.random() * len(table))](rng, scope, current)
 
 
 def _mutators_of(value: Value) -> tuple[Mutator, ...]:
-    """Return the mutators that suit the type of a value."""
+    """Return the mutators that suit the type of a value that is not a tensor."""
     match value:
-        case TensorValue() | ArrayValue():
-            return (
-                _INTEGER_TENSOR_MUTATORS
-                if value.dtype in element_types.INTEGERS
-                else _TENSOR_MUTATORS
-            )
         case LiteralValue(scalar):
             return _SCALAR_MUTATORS.get(type(scalar), _OTHER_MUTATORS)
         case ListValue() | TupleValue():
@@ -110,118 +95,10 @@ def _mutators_of(value: Value) -> tuple[Mutator, ...]:
             return _DTYPE_MUTATORS if isinstance(value, DtypeValue) else _OTHER_MUTATORS
 
 
-def _empty_one_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with a random dimension of size 0."""
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    if not current.shape:
-        return reshape(current, (0,))
-    sizes = list(current.shape)
-    sizes[int(rng.random() * len(sizes))] = 0
-    return reshape(current, tuple(sizes))
-
-
-def _change_to_listed_shape(
-    rng: random.Random, scope: SamplingScope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
-) -> Value:
-    """Return the tensor with a random shape of a list."""
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    return reshape(current, shapes[int(rng.random() * len(shapes))])
-
-
-def _change_to_any_shape(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with a random shape that does not depend on the rest of the call."""
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    table = tables.shapes(0, 5)
-    other = reshape(current, table[int(rng.random() * len(table))])
-    return _empty_one_dimension(rng, scope, other) if rng.random() < _EMPTY_PROBABILITY else other
-
-
-def _change_one_size(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with the size of a random dimension set to 1 or increased by 1."""
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
-        return current
-    sizes = list(current.shape)
-    axis = int(rng.random() * len(sizes))
-    sizes[axis] = 1 if sizes[axis] > 1 and rng.random() < 0.4 else sizes[axis] + 1  # noqa: PLR2004 - a probability
-    return reshape(current, tuple(sizes))
-
-
-def _change_rank_by_one(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor without its first dimension, or with an additional one."""
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    shape = current.shape
-    # Remove a dimension in most cases: libraries fail more often for a missing than an added one.
-    if shape and rng.random() < 0.6:  # noqa: PLR2004 - a probability
-        return reshape(current, shape[1:])
-    return reshape(current, (1, *shape))
-
-
-def _fill_with_constant(
-    rng: random.Random, scope: SamplingScope, current: Value, *, constants: tuple[float, ...]
-) -> Value:
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    number = constants[int(rng.random() * len(constants))]
-    return type(current)(current.dtype, current.shape, Constant(number))
-
-
-def _fill_with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with all elements equal to an edge integer."""
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    edge = _edge_integer(rng, current.dtype, prod(current.shape))
-    return type(current)(current.dtype, current.shape, Constant(edge))
-
-
-def _edge_integer(rng: random.Random, dtype: str, count: int) -> int:
-    """Return an edge integer that a dtype can hold, for `count` equal elements.
-
-    If the drawn integer is outside the dtype's range, an end of the range usually replaces it. For
-    a single element this is rare: libraries may read it as a size, and allocating that many
-    elements takes long. The product of several such sizes cannot be allocated at all.
-    """
-    number = EDGE_INTS[int(rng.random() * len(EDGE_INTS))]
-    minimum, maximum = element_types.integer_range(dtype)
-    if minimum <= number <= maximum:
-        return number
-    if count > 1 or rng.random() < _LARGE_PROBABILITY:
-        return minimum if number < 0 else maximum
-    return max(minimum, -1)
-
-
-def _fill_with_special_values(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    return type(current)(current.dtype, current.shape, Special(int(rng.random() * 65536)))
-
-
-def _insert_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the tensor with one edge integer among its elements."""
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    count = prod(current.shape)
-    if not 0 < count <= _MAX_EXPLICIT_ELEMENTS:
-        return _fill_with_edge_integer(rng, scope, current)
-    return replace_element(current, int(rng.random() * count), _edge_integer(rng, current.dtype, 1))
-
-
-def _change_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    del scope
-    if not isinstance(current, TensorValue | ArrayValue):
-        return current
-    dtype = _EDGE_DTYPES[int(rng.random() * len(_EDGE_DTYPES))]
-    return type(current)(dtype, current.shape, current.fill)
+def _copy_other_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the value of another argument; unchanged if there is none."""
+    values = [value for value in scope.values.values() if value is not current]
+    return values[int(rng.random() * len(values))] if values else current
 
 
 def _mutate_first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
@@ -262,50 +139,38 @@ def _replace_items_by_one_mutation(
 
 
 def _change_length(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Return the sequence without its last item, or with the last item repeated."""
+    """Return the sequence without its last item, or with it repeated once or many times."""
     del scope
     if not isinstance(current, ListValue | TupleValue):
         return current
-    items = current.items
-    if items and rng.random() < 0.5:  # noqa: PLR2004 - a fair coin
+    items, pick = current.items, rng.random()
+    if items and pick < 0.5:  # noqa: PLR2004 - a fair coin
         return type(current)(items[:-1])
-    return type(current)((*items, *(items[-1:] or (LiteralValue(1),))))
+    last = items[-1:] or (LiteralValue(1),)
+    return type(current)((*items, *last * (_REPEATED_TIMES if pick > 0.9 else 1)))  # noqa: PLR2004 - a probability
 
 
-_FLOAT_EXTREMES = (float("nan"), float("inf"), float("-inf"), 0, 0, -1, 65504.0, 3e38, 1e-38)
-_SHAPE_MUTATORS: tuple[Mutator, ...] = (
-    _empty_one_dimension,
-    _empty_one_dimension,
-    _empty_one_dimension,
-    partial(_change_to_listed_shape, shapes=((0,), (), (1,), _HIGH_RANK_SHAPE, (0, 0), (1, 1))),
-    partial(_change_to_listed_shape, shapes=((), (0,), (3,), ())),
-    _change_to_any_shape,
-    _change_to_any_shape,
-    _change_to_any_shape,
-    _change_one_size,
-    _change_one_size,
-    _change_rank_by_one,
-    _change_rank_by_one,
-    _change_dtype,
-)
-_TENSOR_MUTATORS: tuple[Mutator, ...] = (
-    *_SHAPE_MUTATORS,
-    partial(_fill_with_constant, constants=_FLOAT_EXTREMES),
-    partial(_fill_with_constant, constants=_FLOAT_EXTREMES),
-    _fill_with_special_values,
-)
-_INTEGER_TENSOR_MUTATORS: tuple[Mutator, ...] = (
-    *_SHAPE_MUTATORS,
-    _fill_with_edge_integer,
-    _fill_with_edge_integer,
-    _fill_with_edge_integer,
-    _insert_edge_integer,
-    _insert_edge_integer,
-    _insert_edge_integer,
-    _fill_with_special_values,
-    _fill_with_special_values,
-)
-_CALL_MUTATORS: tuple[Mutator, ...] = (_mutate_first_argument,)
+def _replace_with_nearby_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    del current
+    return LiteralValue(nearby_integer(rng, scope))
+
+
+def _negate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    del rng, scope
+    return LiteralValue(value=current == LiteralValue(value=False))
+
+
+_EDGE_INT = any_constant(tuple(map(LiteralValue, EDGE_INTS)))
+_TEXT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_TEXTS))),)
+_FLOAT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_FLOATS))),)
+_SCALAR_MUTATORS: Mapping[type, tuple[Mutator, ...]] = {
+    bool: (_negate,),
+    int: (_EDGE_INT, _EDGE_INT, _EDGE_INT, _replace_with_nearby_integer),
+    float: _FLOAT_MUTATORS,
+    complex: _FLOAT_MUTATORS,
+    str: _TEXT_MUTATORS,
+    bytes: _TEXT_MUTATORS,
+}
 _LIST_MUTATORS: tuple[Mutator, ...] = (
     _remove_all_items,
     _mutate_one_item,
@@ -314,24 +179,8 @@ _LIST_MUTATORS: tuple[Mutator, ...] = (
     _replace_items_by_one_mutation,
     _change_length,
 )
-
-
-def _negate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    del rng, scope
-    return LiteralValue(value=current == LiteralValue(value=False))
-
-
-_TEXT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_TEXTS))),)
-_FLOAT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_FLOATS))),)
-_SCALAR_MUTATORS: Mapping[type, tuple[Mutator, ...]] = {
-    bool: (_negate,),
-    int: (any_constant(tuple(map(LiteralValue, EDGE_INTS))),),
-    float: _FLOAT_MUTATORS,
-    complex: _FLOAT_MUTATORS,
-    str: _TEXT_MUTATORS,
-    bytes: _TEXT_MUTATORS,
-}
-_DTYPE_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(DtypeValue, _EDGE_DTYPES))),)
+_CALL_MUTATORS: tuple[Mutator, ...] = (_mutate_first_argument,)
+_DTYPE_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(DtypeValue, EDGE_DTYPES))),)
 _OTHER_MUTATORS: tuple[Mutator, ...] = (
     any_constant((LiteralValue(0), LiteralValue(""), ListValue(()))),
 )

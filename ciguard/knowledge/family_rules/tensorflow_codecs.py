@@ -10,6 +10,7 @@ from ciguard.domain.values import (
     CallValue,
     Constant,
     Explicit,
+    ListValue,
     LiteralValue,
     TensorValue,
     Uniform,
@@ -30,6 +31,30 @@ _INVALID = (
     TensorValue("string", (), Uniform(1, 0, 9)),
     TensorValue("string", (2,), Uniform(1, 0, 9)),
 )
+_LARGEST = LiteralValue(b"\xff\xff\xff\x7f")
+_END = LiteralValue(4096)
+
+
+def _part(encoded: Value, position: int, length: Value) -> Value:
+    return CallValue("tensorflow.strings.substr", (encoded, LiteralValue(position), length))
+
+
+def _malformed(encoded: Value, *positions: int) -> tuple[Value, ...]:
+    """Return encoded data whose bytes at each position state a huge number, and truncated data."""
+    overwritten = (
+        ListValue(
+            (
+                _part(encoded, 0, LiteralValue(position)),
+                _LARGEST,
+                _part(encoded, position + 4, _END),
+            )
+        )
+        for position in positions
+    )
+    truncated = _part(encoded, 0, LiteralValue(positions[-1]))
+    return (*(CallValue("tensorflow.strings.join", (parts,)) for parts in overwritten), truncated)
+
+
 _PNG = _encoded("io.encode_png", image=_pixels(3, 4, 3))
 _GREY = _encoded("io.encode_png", image=_pixels(2, 2, 1))
 _JPEG = _encoded("io.encode_jpeg", image=_pixels(4, 3, 3))
@@ -48,7 +73,7 @@ CODEC_RULES: Table = (
     (
         r"(?:decode_?and_?crop_?|decode_?|extract_?)jpeg(?:_?shape)?$|(?:Jpeg|JpegShape)$",
         {
-            "contents": {"allowed": (_JPEG, _JPEG, _JPEG, *_INVALID)},
+            "contents": {"allowed": (*(_JPEG,) * 8, *_malformed(_JPEG, 4, 20, 163), *_INVALID)},
             "crop_window": shaped((4,), 0, 1),
             "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
         },
@@ -56,15 +81,30 @@ CODEC_RULES: Table = (
     (
         r"(?i:\.decode_?(?:image|png|jxl))$",
         {
-            "contents": {"allowed": (_PNG, _GREY, _PNG, _JPEG, *_INVALID)},
+            "contents": {
+                "allowed": (
+                    *(_PNG, _GREY, _PNG, _JPEG) * 2,
+                    *_malformed(_PNG, 16, 20, 33),
+                    *_INVALID,
+                )
+            },
             "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
         },
     ),
-    (r"(?i:\.decode_?wav)$", {"contents": {"allowed": (_WAV, _WAV, _WAV, *_INVALID)}}),
+    (
+        r"(?i:\.decode_?wav)$",
+        {
+            "contents": {
+                "allowed": (*(_WAV,) * 8, *_malformed(_WAV, 4, 16, 22, 24, 32, 40), *_INVALID)
+            }
+        },
+    ),
     (
         r"(?i:\.parse_?tensor)$",
         {
-            "serialized": {"allowed": (_SERIALISED, _SERIALISED, *_INVALID)},
+            "serialized": {
+                "allowed": (*(_SERIALISED,) * 6, *_malformed(_SERIALISED, 1, 4, 8), *_INVALID)
+            },
             "out_type": {"dtypes": ("float32",)},
         },
     ),

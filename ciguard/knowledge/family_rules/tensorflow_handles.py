@@ -155,15 +155,55 @@ _TENSOR_ARRAYS: tuple[Value, ...] = (
 )
 _SEED_GENERATORS: tuple[Value, ...] = (_output_of("DummySeedGenerator"),)
 
+_UNUSUAL_VARIABLES: tuple[Value, ...] = (
+    *(
+        _variable(TensorValue(dtype, (4, 4), Uniform(3, 0.0, 3.0)))
+        for dtype in ("int32", "int64", "bool", "complex64", "bfloat16", "string")
+    ),
+    *(_variable(_floats(*shape)) for shape in ((), (0, 4), (4, 0), (1, 4, 4), (5, 3))),
+)
+"""Variables whose dtype or shape hardly any operation on variables expects."""
+_UNUSUAL_LISTS: tuple[Value, ...] = (
+    _output_of("TensorListFromTensor", tensor=_floats(0, 2), element_shape=_numbers(2)),
+    _output_of(
+        "TensorListFromTensor",
+        tensor=TensorValue("string", (3,), Uniform(1, 0, 9)),
+        element_shape=TensorValue("int64", (0,), Constant(0)),
+    ),
+    _output_of(
+        "EmptyTensorList",
+        element_shape=TensorValue("int64", (), Constant(-1)),
+        max_num_elements=TensorValue("int32", (), Constant(0)),
+        element_dtype=DtypeValue("int32"),
+    ),
+)
+"""Tensor lists without elements, with another dtype, or of unknown shape."""
 _ANY_VARIANT: tuple[Value, ...] = (
     TENSOR_LISTS[0],
+    *_UNUSUAL_LISTS,
     DATASETS[0],
     RAGGED[0],
     SPARSE_MATRICES[0],
     OPTIONALS[0],
     COMPRESSED[0],
 )
-_ANY_RESOURCE: tuple[Value, ...] = (VARIABLES[0], _TABLES[0], _ACCUMULATORS[0])
+_ANY_RESOURCE: tuple[Value, ...] = (
+    VARIABLES[0],
+    *_UNUSUAL_VARIABLES,
+    _TABLES[0],
+    _ACCUMULATORS[0],
+)
+
+
+def _reshaped(handle: Value) -> tuple[Value, ...]:
+    """Return handles in tensors that are not scalars: a vector of two, of one, and of none."""
+    vector = CallValue("tensorflow.expand_dims", (handle, LiteralValue(0)))
+    zero = ListValue((LiteralValue(0),))
+    return (
+        CallValue("tensorflow.stack", (ListValue((handle, handle)),)),
+        vector,
+        CallValue("tensorflow.slice", (vector, zero, zero)),
+    )
 
 
 def _of_kind(right_handles: tuple[Value, ...], other_handles: tuple[Value, ...]) -> Fields:
@@ -175,18 +215,19 @@ def _of_kind(right_handles: tuple[Value, ...], other_handles: tuple[Value, ...])
 
 
 def _variants(right_handles: tuple[Value, ...]) -> Fields:
-    return _of_kind(right_handles, _ANY_VARIANT)
+    return _of_kind(right_handles, (*_ANY_VARIANT, *_reshaped(right_handles[0])))
 
 
 def _resources(right_handles: tuple[Value, ...]) -> Fields:
-    return _of_kind(right_handles, _ANY_RESOURCE)
+    return _of_kind(right_handles, (*_ANY_RESOURCE, *_reshaped(right_handles[0])))
 
 
 def _lists(right_handles: tuple[Value, ...]) -> Fields:
     first, last = right_handles[0], right_handles[-1]
+    wrong_handles = (*_ANY_VARIANT, *_reshaped(first))
     return _of_kind(
         (ListValue((first, first)), ListValue((first, last))),
-        (*(ListValue((first, wrong_handle)) for wrong_handle in _ANY_VARIANT), ListValue(())),
+        (*(ListValue((first, wrong_handle)) for wrong_handle in wrong_handles), ListValue(())),
     )
 
 

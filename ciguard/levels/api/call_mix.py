@@ -19,6 +19,8 @@ class CallMutation(Enum):
     """Two arguments are boundary values."""
     MANY = auto()
     """Many arguments are boundary values."""
+    JOINT = auto()
+    """All tensors of one size, rank or dtype are changed together, so that they still agree."""
     SPECIAL = auto()
     """One tensor contains NaN or an infinity."""
 
@@ -37,6 +39,8 @@ class CallMix:
     many_boundaries: float
     """Share of calls in which each argument is a boundary value with probability
     `mutation_probability`."""
+    joint: float = 0.0
+    """Share of calls whose tensors are changed together."""
     special: float = 0.0
     """Share of calls with NaN or an infinity in one tensor. Their results are compared."""
     optional: float = 0.2
@@ -58,16 +62,31 @@ class CallMix:
         pick -= self.many_boundaries
         if pick < 0:
             return CallMutation.MANY
+        pick -= self.joint
+        if pick < 0:
+            return CallMutation.JOINT
         return CallMutation.SPECIAL if pick < self.special else CallMutation.NONE
 
 
 FIRST_ROUND = CallMix(
-    violating=0.0, boundary=0.25, two_boundaries=0.2, many_boundaries=0.32, special=0.03
+    violating=0.0,
+    boundary=0.28,
+    two_boundaries=0.15,
+    many_boundaries=0.2,
+    joint=0.17,
+    special=0.03,
 )
 """Mix that finds most crashes early: calls with a few boundary values, or with many."""
-LEARNING = CallMix(violating=0.0, boundary=0.2, two_boundaries=0.1, many_boundaries=0.1)
+LEARNING = CallMix(
+    violating=0.0, boundary=0.2, two_boundaries=0.08, many_boundaries=0.07, joint=0.1
+)
 """Mix for an API that rejects most calls, for which accepted arguments must first be found."""
 LATER_ROUNDS = CallMix(
-    violating=0.05, boundary=0.25, two_boundaries=0.2, many_boundaries=0.26, special=0.04
+    violating=0.05,
+    boundary=0.28,
+    two_boundaries=0.15,
+    many_boundaries=0.15,
+    joint=0.17,
+    special=0.04,
 )
 """Mix of all rounds after the first."""

@@ -14,7 +14,12 @@ from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
-from ciguard.values import SamplingScope, accepts_special_element, insert_special_element
+from ciguard.values import (
+    SamplingScope,
+    accepts_special_element,
+    insert_special_element,
+    mutate_jointly,
+)
 
 if TYPE_CHECKING:
     import random
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
 
-_WITHOUT_MUTATOR = {CallMutation.NONE, CallMutation.SPECIAL}
+_WITHOUT_MUTATOR = {CallMutation.NONE, CallMutation.JOINT, CallMutation.SPECIAL}
 _SEED_RANGE = 1 << 31
 _INTENTS = {
     CallMutation.NONE: Intent.CONFORMING,
@@ -31,10 +36,14 @@ _INTENTS = {
     CallMutation.ONE: Intent.BOUNDARY,
     CallMutation.TWO: Intent.BOUNDARY,
     CallMutation.MANY: Intent.BOUNDARY,
+    CallMutation.JOINT: Intent.BOUNDARY,
     CallMutation.SPECIAL: Intent.SPECIAL,
 }
 _OPTIONAL_REDRAW_PROBABILITY = 0.5
 _SEARCH_PROBABILITY = 0.6
+_MAX_FOLLOWED_SIZE = 4096
+_FOLLOW_PROBABILITY = 0.4
+"""Probability that arguments that refer to a mutated one are drawn again, to agree with it."""
 
 
 class CallGenerator:
@@ -94,15 +103,14 @@ class CallGenerator:
         mutated_slots = self._slots_to_mutate(rng, mutation, mix)
         scope = self._conforming_arguments(rng, mix, mutated_slots)
         for slot in mutated_slots:
-            mutators = (
-                slot.mutators.violating
-                if mutation is CallMutation.VIOLATE
-                else slot.mutators.boundary
-            )
-            mutate = mutators[int(rng.random() * len(mutators))]
-            scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
+            _mutate(rng, scope, slot, is_violating=mutation is CallMutation.VIOLATE)
+        if mutated_slots and rng.random() < _FOLLOW_PROBABILITY:
+            self._follow(rng, scope, mutated_slots)
         if mutation is CallMutation.SPECIAL:
             mutated_slots = self._with_special(rng, scope)
+        elif mutation is CallMutation.JOINT:
+            names = mutate_jointly(rng, scope.values)
+            mutated_slots = tuple([slot for slot in self.slots if slot.name in names])
         intent = _INTENTS[mutation] if mutated_slots else Intent.CONFORMING
         return self._assembled_call(scope.values, intent, mutated_slots, _seed(rng))
 
@@ -129,6 +137,21 @@ class CallGenerator:
             ]
             return (first, *other_slots)
         return (first,)
+
+    def _follow(
+        self, rng: random.Random, scope: SamplingScope, mutated_slots: tuple[ParameterSlot, ...]
+    ) -> None:
+        """Draw the arguments again that refer to a mutated one, so that they agree with it."""
+        changed_names = {slot.name for slot in mutated_slots}
+        shapes = [shape for shape in map(scope.shape, changed_names) if shape]
+        if any(max(shape) > _MAX_FOLLOWED_SIZE for shape in shapes):
+            return  # a tensor without elements may have a huge size, but others would allocate it
+        for slot in self.slots:
+            if slot.name not in scope.values or slot in mutated_slots:
+                continue
+            if not changed_names.isdisjoint(slot.referenced_parameters):
+                scope.values[slot.name] = slot.sample(rng, scope)
+                changed_names.add(slot.name)
 
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
         """Put NaN or an infinity into one tensor and return its slot; empty without tensors."""
@@ -191,6 +214,15 @@ def _with_declared_necessity(api: Api, parameters: Sequence[Parameter]) -> list[
 
 def _seed(rng: random.Random) -> int:
     return int(rng.random() * _SEED_RANGE)
+
+
+def _mutate(
+    rng: random.Random, scope: SamplingScope, slot: ParameterSlot, *, is_violating: bool
+) -> None:
+    """Replace the argument of a slot by a mutation of it."""
+    mutators = slot.mutators.violating if is_violating else slot.mutators.boundary
+    mutate = mutators[int(rng.random() * len(mutators))]
+    scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
 
 
 def _draw_slot(rng: random.Random, slots: tuple[ParameterSlot, ...]) -> ParameterSlot:

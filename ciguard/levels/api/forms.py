@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.domain.values import TensorValue
+from ciguard.domain.values import CallValue, TensorValue
 from ciguard.libraries import TensorForm, library_of_api
 
 if TYPE_CHECKING:
@@ -30,16 +30,17 @@ def form_mutator(module: str) -> Mutator | None:
 def _with_other_form(
     rng: random.Random, scope: SamplingScope, current: Value, *, forms: tuple[TensorForm, ...]
 ) -> Value:
-    """Return the tensor in one of the forms that fit it, or unchanged if none fits.
+    """Return a dense tensor in another form, or a tensor in another form with malformed contents.
 
-    A value that is not a tensor is also returned unchanged.
+    A value that is not a tensor is returned unchanged, and a tensor if no form fits it.
     """
     del scope
-    if not isinstance(current, TensorValue):
-        return current
-    fitting_forms = [form for form in forms if form.fits(current)]
-    return (
-        fitting_forms[int(rng.random() * len(fitting_forms))].make(current)
-        if fitting_forms
-        else current
-    )
+    match current:
+        case TensorValue():
+            tensor, function = current, ""
+        case CallValue(function, (TensorValue() as tensor, *_)):
+            pass
+        case _:
+            return current
+    fitting = [form for form in forms if form.instead_of == function and form.fits(tensor)]
+    return fitting[int(rng.random() * len(fitting))].make(tensor) if fitting else current

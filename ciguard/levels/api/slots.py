@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
 from ciguard.values import (
+    AnyOf,
     Array,
     Mutation,
     Mutator,
@@ -62,9 +63,8 @@ class SlotMutators:
         """Mutators whose results are at the boundary of the constraint."""
         constraint = self._constraint
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
-        is_tensor = isinstance(inner, Tensor) and not isinstance(inner, Array)
-        form = self._form_mutator if is_tensor else None
-        forms = (Mutation("form", form),) if form is not None else ()
+        form = self._form_mutator if _may_be_tensor(inner) else None
+        forms = (Mutation("form", form, 3),) if form is not None else ()
         return _weighted((*boundaries(constraint), *forms))
 
 
@@ -152,6 +152,14 @@ def _is_probably_optional(parameter: Parameter) -> bool:
     is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
     takes_none = isinstance(parameter.constraint, Optional)
     return is_by_name and takes_none and parameter.name in _RARE_PARAMETERS
+
+
+def _may_be_tensor(constraint: Constraint) -> bool:
+    match constraint:
+        case AnyOf(options):
+            return any(_may_be_tensor(option) for _, option in options)
+        case _:
+            return isinstance(constraint, Tensor) and not isinstance(constraint, Array)
 
 
 def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import (
     CallValue,
+    Constant,
+    Explicit,
     ListValue,
     LiteralValue,
     MemberValue,
@@ -51,9 +53,60 @@ def _expanded(tensor: TensorValue) -> Value:
     return CallValue("torch.Tensor.expand", (single, _ints(tensor.shape)))
 
 
+def _sparse_outside(tensor: TensorValue) -> Value:
+    """Return a sparse tensor with an index outside of its shape."""
+    indices = TensorValue("int64", (len(tensor.shape), 2), Explicit((0, 100) * len(tensor.shape)))
+    values = TensorValue(tensor.dtype, (2,), tensor.fill)
+    return CallValue("torch.sparse_coo_tensor", (indices, values, _ints(tensor.shape)))
+
+
+def _compressed_outside(layout: str) -> TensorMaker:
+    """Return a maker of compressed sparse tensors with offsets and indices out of range."""
+    axis = 1 if layout.endswith("sc") else 0
+    block = (1, 1) if layout.startswith("sparse_bs") else ()
+
+    def make(tensor: TensorValue) -> Value:
+        count = tensor.shape[axis]
+        offsets = TensorValue("int64", (count + 1,), Explicit((0, *[100] * count)))
+        indices = TensorValue("int64", (2,), Explicit((-1, 100)))
+        values = TensorValue(tensor.dtype, (2, *block), tensor.fill)
+        keywords = (("layout", MemberValue(f"torch.{layout}")),)
+        arguments = (offsets, indices, values, _ints(tensor.shape))
+        return CallValue("torch.sparse_compressed_tensor", arguments, keywords)
+
+    return make
+
+
+def _quantised_by_channel(tensor: TensorValue) -> Value:
+    channels = tensor.shape[:1]
+    scales = TensorValue("float64", channels, Constant(0.1))
+    zero_points = TensorValue("int64", channels, Constant(0))
+    kind = MemberValue("torch.qint8")
+    return CallValue(
+        "torch.quantize_per_channel", (tensor, scales, zero_points, LiteralValue(0), kind)
+    )
+
+
+def _nested(tensor: TensorValue) -> Value:
+    """Return a nested tensor of two tensors, of which the second has a longer first dimension."""
+    first = TensorValue(tensor.dtype, tensor.shape[1:], tensor.fill)
+    second = TensorValue(tensor.dtype, (tensor.shape[1] + 1, *tensor.shape[2:]), tensor.fill)
+    return CallValue("torch.nested.nested_tensor", (ListValue((first, second)),))
+
+
 def _quantised(dtype: str) -> TensorMaker:
     kind = MemberValue(f"torch.{dtype}")
     return call_maker("torch.quantize_per_tensor", LiteralValue(0.1), LiteralValue(0), kind)
+
+
+def _in_blocks(layout: str) -> TensorMaker:
+    block = _ints((1, 1))
+    return call_maker(f"torch.Tensor.to_sparse_{layout}", block)
+
+
+def _efficient_zero(tensor: TensorValue) -> Value:
+    """Return a tensor of zeros without memory, as forward-mode gradients use them."""
+    return CallValue("torch._efficientzerotensor", (_ints(tensor.shape),))
 
 
 FORMS = (
@@ -68,5 +121,19 @@ FORMS = (
     TensorForm("quantised", _quantised("qint8"), frozenset({"float32"})),
     TensorForm("quantised, unsigned", _quantised("quint8"), frozenset({"float32"})),
     TensorForm("quantised, wide", _quantised("qint32"), frozenset({"float32"})),
+    TensorForm("quantised by channel", _quantised_by_channel, frozenset({"float32"}), (1, 5)),
+    TensorForm("sparse blocks", _in_blocks("bsr"), _SPARSE, (2, 2)),
+    TensorForm("sparse blocks of columns", _in_blocks("bsc"), _SPARSE, (2, 2)),
+    TensorForm("hybrid", call_maker("torch.Tensor.to_sparse", LiteralValue(1)), _SPARSE, (2, 5)),
+    TensorForm("sparse, index out of range", _sparse_outside, _SPARSE, (1, 5)),
+    *(
+        TensorForm(f"{layout}, out of range", _compressed_outside(layout), _SPARSE, (2, 2))
+        for layout in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+    ),
+    TensorForm("without data", call_maker("torch.Tensor.to", LiteralValue("meta"))),
+    TensorForm("negated view", call_maker("torch._neg_view"), frozenset(element_types.FLOATING)),
+    TensorForm("efficient zero", _efficient_zero, _REAL),
+    TensorForm("nested", _nested, _REAL, (2, 5)),
+    TensorForm("parameter", call_maker("torch.nn.Parameter"), _REAL),
     TensorForm("onednn", call_maker("torch.Tensor.to_mkldnn"), frozenset({"float32"}), (1, 5)),
 )

@@ -55,8 +55,27 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     made_by = {
         form.make(tensor((3, 3))).function  # type: ignore[union-attr]
         for form in forms_of(library)
+        if not form.instead_of
     }
     assert drawn == made_by
+
+
+def test_a_malformed_form_replaces_the_valid_form_only() -> None:
+    mutator = form_mutator("tensorflow")
+    assert mutator is not None
+    rng, valid = random.Random(0), CallValue("tensorflow.sparse.from_dense", (tensor((3, 3)),))
+
+    drawn = {getattr(mutator(rng, SamplingScope(), valid), "function", "") for _ in range(50)}
+
+    assert drawn == {"tensorflow.SparseTensor"}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_tensor_with_a_huge_size_keeps_its_form(library: str) -> None:
+    mutator = form_mutator(library)
+    assert mutator is not None
+    value = tensor((0, 2**40))
+    assert mutator(random.Random(0), SamplingScope(), value) is value
 
 
 def test_a_tensor_with_explicit_elements_keeps_its_form() -> None:

@@ -233,3 +233,57 @@ def test_with_special_replaces_one_element_and_keeps_the_range(
 )
 def test_takes_special_rejects_other_values(value: Value | None) -> None:
     assert not accepts_special_element(value)
+
+
+def test_boundaries_of_a_tensor_include_huge_sizes_only_without_elements() -> None:
+    current = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
+
+    values = _boundary_values(Tensor(dtypes=("float32",)), current)
+    shapes = [value.shape for value in values if isinstance(value, TensorValue)]
+
+    wide = [shape for shape in shapes if shape and max(shape) >= 2**31 - 1]
+    assert wide
+    assert all(0 in shape for shape in wide)
+
+
+def test_boundaries_of_a_tensor_include_the_shape_of_another_argument() -> None:
+    scope = scope_with(TensorValue("float32", (7, 1, 2), Constant(0.0)))
+    current = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
+    rng = random_generator(0)
+
+    mutations = boundaries(Tensor(dtypes=("float32",)))
+    drawn = [m.mutate(rng, scope, current) for m in mutations for _ in range(300)]
+
+    assert (7, 1, 2) in {value.shape for value in drawn if isinstance(value, TensorValue)}
+
+
+def test_boundaries_of_an_integer_tensor_include_decreasing_elements() -> None:
+    current = TensorValue("int64", (3,), Explicit((0, 1, 2)))
+
+    values = _boundary_values(Tensor(dtypes=("int64",), increasing=True), current)
+
+    elements = [v.fill.data for v in values if isinstance(v, TensorValue) and _is_explicit(v)]  # type: ignore[union-attr]
+    decreasing = [data for data in elements if list(data) == sorted(data, reverse=True)]
+    assert any(len(data) > 1 and data[0] > data[-1] for data in decreasing)
+
+
+def test_boundaries_of_an_int_include_numbers_next_to_the_sizes_of_the_call() -> None:
+    scope = scope_with(TensorValue("float32", (40, 50), Constant(0.0)))
+    rng = random_generator(0)
+
+    drawn = [m.mutate(rng, scope, LiteralValue(1)) for m in boundaries(Int()) for _ in range(500)]
+
+    numbers = {value.value for value in drawn if isinstance(value, LiteralValue)}
+    assert {40, 41, -41, 50, 2, 3, 2000} <= numbers
+
+
+def test_boundaries_of_a_set_of_objects_are_mostly_its_rare_members() -> None:
+    usual = CallValue("lib.make", (), (("size", LiteralValue(3)),))
+    unusual = CallValue("lib.make", (), (("size", LiteralValue(0)),))
+    rng, scope = random_generator(0), SamplingScope()
+    mutations = boundaries(OneOf((*(usual,) * 9, unusual)))
+    table = [mutation for mutation in mutations for _ in range(mutation.weight)]
+
+    drawn = [rng.choice(table).mutate(rng, scope, usual) for _ in range(1000)]
+
+    assert 150 < sum(value == unusual for value in drawn) < 400
