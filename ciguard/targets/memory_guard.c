@@ -99,24 +99,26 @@ static int is_write(const ucontext_t *context) {
 #endif
 }
 
-/* Explain a fault at an address of the arena by the nearest block. */
+/* Explain a fault at an address of the arena: by the freed block there, or the nearest live one. */
 static void explain(const char *at, const ucontext_t *context) {
-    const struct block *before = block_at(at), *after = before + 1;
+    const struct block *before = block_at(at), *after, *end = blocks + GRANULES;
     const char *kind = is_write(context) ? "out-of-bounds write" : "out-of-bounds read";
     while (before > blocks && !before->start)
         before--;
-    while (after < blocks + GRANULES && !after->start)
-        after++;
-    size_t to_after = after < blocks + GRANULES ? (size_t)(after->start - at) : SIZE_MAX;
     if (before->start && at >= before->start && at < before->start + before->size) {
         report("use after free", at - before->start, "into", before);
-    } else if (before->start && at < before->start) {
-        report(kind, before->start - at, "before", before);
-    } else if (before->start && (size_t)(at - before->start) - before->size <= to_after) {
-        report(kind, at - before->start - before->size, "behind", before);
-    } else if (to_after != SIZE_MAX) {
-        report(kind, to_after, "before", after);
+        return;
     }
+    while (before > blocks && !(before->is_live && before->start < at))
+        before--;
+    for (after = before + 1; after < end && !after->is_live; after++)
+        ;
+    size_t past = before->is_live ? (size_t)(at - before->start) - before->size : SIZE_MAX;
+    size_t ahead = after < end ? (size_t)(after->start - at) : SIZE_MAX;
+    if (past != SIZE_MAX && past <= ahead)
+        report(kind, past, "behind", before);
+    else if (ahead != SIZE_MAX)
+        report(kind, ahead, "before", after);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {

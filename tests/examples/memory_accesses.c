@@ -88,6 +88,8 @@ int main(int count, char **arguments) {
         return check_alignments();
     if (!strcmp(name, "read-behind"))
         sink = block[128 + 32];
+    if (!strcmp(name, "read-far")) /* nearer to the begin of a block that is free */
+        free(aligned(50)), sink = plain[48 + 62000];
     if (!strcmp(name, "write-behind"))
         block[128] = 1;
     if (!strcmp(name, "write-canary"))

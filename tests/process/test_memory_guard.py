@@ -18,6 +18,7 @@ _PROGRAM = Path(__file__).parents[1] / "examples" / "memory_accesses.c"
 _WEIGHTS = "weights (float32[25]), 100 bytes"
 FOUND = {
     "read-behind": f"out-of-bounds read: 60 bytes behind {_WEIGHTS}",
+    "read-far": "out-of-bounds read: 62000 bytes behind a block, 48 bytes",
     "write-behind": f"out-of-bounds write: 28 bytes behind {_WEIGHTS}",
     "write-canary": f"out-of-bounds write: 1 bytes behind {_WEIGHTS}",
     "write-canary-live": f"out-of-bounds write: 3 bytes before {_WEIGHTS}",
