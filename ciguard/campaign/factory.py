@@ -70,8 +70,8 @@ class StreamFactory:
     ) -> Stream:
         """Return the stream of a level that visits each API separately.
 
-        APIs are visited by expected discoveries per second. A run of a number of cases, and a
-        shard, visit them in a fixed order, which is the same on every machine.
+        APIs share the time equally. A run of a number of cases, and a shard, visit them in a fixed
+        order, which is the same on every machine.
 
         Args:
             level: generator of the cases.

@@ -5,8 +5,9 @@ batch of an API waits for its last one, and no batch waits for another API, howe
 
 There are two orders. The fixed one visits all APIs in rounds. It is the same for the same seed,
 also across shards, each of which runs the turns of its own APIs. The adaptive one visits every API
-once, and then the API whose next batch is expected to discover most per second. Both give the same
-batches of an API, one after the other; they differ in how many.
+once, and then the API that took the least time so far, so that slow calls do not take the time of
+others. Estimates of what a batch will discover were no better (docs/benchmarks.md). Both orders
+give the same batches of an API, one after the other; they differ in how many.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.batches.contract import Turn, UnknownProgressError
-from ciguard.campaign.batches.discovery import DiscoveryEstimate
 from ciguard.campaign.batches.feedback import Feedback
 from ciguard.campaign.batches.indexed import MAX_CRASH_COST, ROUNDS_PER_CRASH
 from ciguard.domain.outcomes import Rejected
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 _MAX_TURNS = 10**9
 """Maximum number of turns of a run, which an interrupted run cannot have reached."""
+_OVERHEAD_S = 0.02
+"""Time that each batch counts besides that of its calls, in seconds.
+
+Without it, APIs that reject every call would take most turns, since a rejection is cheap."""
 _MAX_WAITING = 64
 """Maximum number of turns that wait for an earlier batch of their API in the fixed order."""
 
@@ -57,8 +61,8 @@ class VisitedBatches:
             level: generator of the batches.
             shares: APIs of the level in groups, each with its share of the turns.
             seed: seed of the run, for the order.
-            is_adaptive: whether to prefer APIs by expected discoveries per second, instead of the
-                fixed order.
+            is_adaptive: whether to divide the time equally among the APIs, instead of the turns in
+                the fixed order.
         """
         self.own: Collection[str] | None = None
         self.last = 0
@@ -91,7 +95,8 @@ class VisitedBatches:
         self._skipped = 0
         """Number of consecutive turns in the fixed order that were skipped."""
         self._crash_costs: dict[str, int] = {}
-        self._estimates: dict[str, DiscoveryEstimate] = {}
+        self._spent_s: dict[str, float] = {}
+        """Time that each API took so far, in seconds."""
         self._unrecorded: list[Feedback] = []
 
     # --- order ----------------------------------------------------------------------------------
@@ -207,10 +212,9 @@ class VisitedBatches:
             )
             self._learn(turn, batch, rows)
             if self._is_adaptive:
-                estimate = self._estimates.setdefault(api, DiscoveryEstimate())
-                estimate.observe(rows[0], cost_s)
+                self._spent_s[api] = self._spent_s.get(api, 0.0) + cost_s + _OVERHEAD_S
                 if not self._is_retired(api) and not self._is_at_limit(api):
-                    self._share_of[api].push(api, estimate.rate)
+                    self._share_of[api].push(api, self._spent_s[api])
         self._release(api)
 
     def reopen(self, turn: Turn) -> None:
@@ -345,7 +349,7 @@ class _Share:
         self._order = lru_cache(maxsize=4)(self._order_of_round)
         self._unvisited = deque(self._order(0))
         self._heap: list[tuple[float, int, str]] = []
-        """Negative rate, position in the queue and name of each API that can run."""
+        """Time so far, position in the queue and name of each API that can run."""
         self._pushed = 0
 
     def _order_of_round(self, number: int) -> tuple[str, ...]:
@@ -370,20 +374,20 @@ class _Share:
         return bool(self._unvisited)
 
     def pop(self) -> str:
-        """Return an API that was not visited yet, or that with the highest rate of discoveries."""
+        """Return an API that was not visited yet, or that with the least time so far."""
         return self._unvisited.popleft() if self._unvisited else heapq.heappop(self._heap)[2]
 
-    def push(self, api: str, rate: float) -> None:
-        """Let an API run again, with its rate of discoveries per second."""
+    def push(self, api: str, spent_s: float) -> None:
+        """Let an API run again, which took this time so far, in seconds."""
         self._pushed += 1
-        heapq.heappush(self._heap, (-rate, self._pushed, api))
+        heapq.heappush(self._heap, (spent_s, self._pushed, api))
 
     def resume(self, visits: Mapping[str, int]) -> None:
-        """Continue an interrupted run, whose estimates are lost: fewer visits come first."""
+        """Continue an interrupted run, whose times are lost: APIs with fewer visits come first."""
         self._unvisited = deque(api for api in self._order(0) if not visits[api])
         for api in self._order(0):
             if visits[api]:
-                self.push(api, 1 / visits[api])
+                self.push(api, _OVERHEAD_S * visits[api])
 
     def retain(self, is_kept: Callable[[str], bool]) -> None:
         """Remove the APIs that have no more turns."""
