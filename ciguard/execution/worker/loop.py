@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -41,6 +42,10 @@ ANNOTATED = "annotated"
 OBSERVED, TWIN = 9, 10
 """Indices in a case of a relation: the observed values, and the related computation."""
 
+_YOUNG_OBJECTS = 5000
+"""New objects after which garbage is collected.
+
+The decoded cases of one batch exceed Python's 700, so that it would search them in every batch."""
 _MAX_MESSAGE = 2000
 _MAX_FRAMES = 12
 _OWN_FILES = (
@@ -285,6 +290,7 @@ class Worker:
 
     def run(self) -> None:
         """Run batches until the connection is closed."""
+        gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
         self._connection.sendall(MESSAGE.pack(STARTED, 0, 0))
         while True:
             header = receive_exactly(self._connection, HEADER.size)
