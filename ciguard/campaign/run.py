@@ -13,6 +13,7 @@ from ciguard.campaign.announcing import check_release_notes
 from ciguard.campaign.capacity import lanes_of
 from ciguard.campaign.conclude import load_baseline
 from ciguard.campaign.ending import finish_run
+from ciguard.campaign.garbage import collected_rarely
 from ciguard.campaign.journal import Journal, ResumeState, archive_journal, read_journal
 from ciguard.campaign.levels import check_levels
 from ciguard.campaign.loop import Loop
@@ -94,6 +95,7 @@ def run(
     try:
         with ExitStack() as stack:
             stack.enter_context(lock_output(config.out))
+            stack.enter_context(collected_rarely())
             if not config.resume:
                 remove_part(config.out)
                 archive_journal(config.out)
