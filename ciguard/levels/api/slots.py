@@ -127,7 +127,7 @@ def _is_probably_optional(parameter: Parameter) -> bool:
 
 def _boundary_mutators(constraint: Constraint, form_mutator: Mutator | None) -> tuple[Mutator, ...]:
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    forms = (Mutation("form", form_mutator, 3),) if form_mutator and _may_be_tensor(inner) else ()
+    forms = (Mutation("form", form_mutator, 5),) if form_mutator and _may_be_tensor(inner) else ()
     return _weighted((*boundaries(constraint), *forms))
 
 
