@@ -64,7 +64,7 @@ class SlotMutators:
         constraint = self._constraint
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         form = self._form_mutator if _may_be_tensor(inner) else None
-        forms = (Mutation("form", form, 3),) if form is not None else ()
+        forms = (Mutation("form", form, 5),) if form is not None else ()
         return _weighted((*boundaries(constraint), *forms))
 
 

@@ -104,9 +104,11 @@ def _in_blocks(layout: str) -> TensorMaker:
     return call_maker(f"torch.Tensor.to_sparse_{layout}", block)
 
 
-def _efficient_zero(tensor: TensorValue) -> Value:
-    """Return a tensor of zeros without memory, as forward-mode gradients use them."""
-    return CallValue("torch._efficientzerotensor", (_ints(tensor.shape),))
+def _negated(tensor: TensorValue) -> Value:
+    """Return a view whose elements are negated when they are read: imaginary parts."""
+    dtype = {"float32": "complex64", "float64": "complex128"}[tensor.dtype]
+    numbers = TensorValue(dtype, tensor.shape, tensor.fill)
+    return CallValue("torch.imag", (CallValue("torch.conj", (numbers,)),))
 
 
 FORMS = (
@@ -131,8 +133,7 @@ FORMS = (
         for layout in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
     ),
     TensorForm("without data", call_maker("torch.Tensor.to", LiteralValue("meta"))),
-    TensorForm("negated view", call_maker("torch._neg_view"), frozenset(element_types.FLOATING)),
-    TensorForm("efficient zero", _efficient_zero, _REAL),
+    TensorForm("negated view", _negated, _REAL),
     TensorForm("nested", _nested, _REAL, (2, 5)),
     TensorForm("parameter", call_maker("torch.nn.Parameter"), _REAL),
     TensorForm("onednn", call_maker("torch.Tensor.to_mkldnn"), frozenset({"float32"}), (1, 5)),
