@@ -6,11 +6,11 @@ from ciguard.execution.worker.guard import begins_at_page
 from ciguard.targets import GUARD_COMPILATION, GUARDED, guard_source
 
 MODULES = frozenset({"ctypes", "os", "subprocess", "sys", "tempfile"})
-"""Modules of the standard library that `RESTART` needs."""
+"""Modules of the standard library that `restart` needs."""
 END = "guard.guard_end()  # checks the bytes around the blocks"
 """Statement after the call."""
 _RESTART = '''\
-# The guard puts each block next to an unreadable page, and never hands a freed one out again.
+# The guard puts each block next to an unreadable page, and keeps freed blocks unreadable.
 # It is compiled, and this script starts again under it. The call is at the end.
 GUARD = r"""
 {source}"""

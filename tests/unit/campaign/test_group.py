@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from campaign_examples import group, member
+from campaign_examples import call, finding, group, member
+
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed
+from ciguard.targets import GUARDED
 
 ONE, OTHER = "ciguard-planted==1.0", "ciguard-planted==1.0@cuda"
 
@@ -33,3 +37,17 @@ def test_versions_on_one_device_are_not_compared() -> None:
         tested_member.cases_run, tested_member.unbuilt = 400, unbuilt
 
     assert list(tested.unbuilt_warnings()) == []
+
+
+def test_stored_cases_run_on_guarded_targets_too_but_are_attributed_among_equals() -> None:
+    tested = group(member(ONE, "planted.fragile"), member(OTHER, "planted.fragile"))
+    guarded = tested.members[OTHER]
+    guarded.identity = replace(guarded.identity, mode=GUARDED)
+    violating = replace(call(), intent=Intent.VIOLATING)
+
+    assert tested.targets_for(call()) == tested.targets_for(violating) == [ONE, OTHER]
+    assert tested.running_eagerly == (ONE,)
+    assert tested.subject("planted.fragile").guarded == {OTHER}
+    silent = finding(Crashed("out-of-bounds read"), target=OTHER)
+    assert tested.targets_like(silent) == [OTHER]
+    assert tested.targets_like(finding(Crashed("SIGSEGV"))) == [ONE]

@@ -20,6 +20,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.execution import Job, JobResult, Priority
 from ciguard.levels import ApiShare, Batch
 from ciguard.levels.api.level import ApiLevel
+from ciguard.targets import GUARDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -303,6 +304,18 @@ def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -
 
     assert {target for target, _ in proposed} == {ONE, TWO} == set(batch.outcomes)
     assert [case.values for case in batch.cases] == [(LiteralValue(n),) for n in (3, 5, 7, 9)]
+
+
+def test_a_guarded_target_gets_all_cases_alone() -> None:
+    tested = group(member(ONE, *APIS), in_mode(TWO, GUARDED))
+    played = in_rounds(tested, Mixed())
+    played.mode = GUARDED
+    played.end_after(4 * PER_BATCH)
+
+    ((batch,), proposed) = play(played, chance())
+
+    assert {target for target, _ in proposed} == {TWO} == set(batch.outcomes)
+    assert len(batch.cases) == 4 * PER_BATCH
 
 
 def eager(tested: Group) -> Stream:
