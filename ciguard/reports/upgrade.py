@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
-from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind, Severity
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind, Severity, Verdict
 from ciguard.domain.policy import FindingClass, class_of
 from ciguard.domain.text import markdown_code, markdown_text
 from ciguard.reports.wording import (
@@ -117,7 +117,9 @@ class UpgradeChanges:
 def upgrade_of(
     event: RunFinished, plan: Plan | None, documentation: Iterable[DocumentationFinding] = ()
 ) -> UpgradeChanges | None:
-    """Return what the head's version of a library changes; None without an upgraded library.
+    """Return what the head's version of a library changes.
+
+    None if no library has another version, or if the run has no verdict about it.
 
     Args:
         event: the last event of the run.
@@ -125,7 +127,7 @@ def upgrade_of(
         documentation: the findings about documentation.
     """
     versions = tuple(dict.fromkeys(_versions(event)))
-    if not versions:
+    if not versions or event.verdict is Verdict.NOT_RUN:
         return None
     uses = plan.uses if plan else {}
     entries: dict[str, list[UpgradeEntry]] = {name: [] for name in TITLES}

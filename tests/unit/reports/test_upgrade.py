@@ -15,7 +15,7 @@ from report_examples import bucket, run_of, started, target, write_report
 from ciguard.domain.attribution import Attribution
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
 from ciguard.domain.events import DocumentationChecked, Event, RunFinished
-from ciguard.domain.findings import Bucket, Comparison, Confirmation, Evidence, Severity
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Evidence, Severity, Verdict
 from ciguard.domain.plan import Place, Plan, PlanMode
 from ciguard.reports.summary import summary_blocks
 from ciguard.reports.upgrade import section_of, upgrade_of, upgrade_to_json
@@ -91,6 +91,7 @@ def test_a_run_without_an_upgraded_library_has_none() -> None:
 
     assert upgrade_of(replace(end, targets=same), None) is None
     assert upgrade_of(replace(end, parameters={}), None) is None
+    assert upgrade_of(replace(end, verdict=Verdict.NOT_RUN), None) is None
 
 
 def test_only_apis_in_use_are_included() -> None:
