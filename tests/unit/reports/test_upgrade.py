@@ -139,6 +139,18 @@ def test_the_summary_quotes_the_sentence_and_names_script_and_uses(tmp_path: Pat
     assert "Script: `reproducers/1.py`" in text
 
 
+def test_an_entry_tells_the_behaviour_of_both_versions() -> None:
+    evidence = Evidence(expected=f"{BASE}: returns 1", observed=f"{HEAD}: raises {'x' * 400}")
+    end = end_of(events_of(found(1, replace(difference("refused", 1), evidence=evidence))))
+
+    upgrade = upgrade_of(end, None)
+
+    assert upgrade is not None
+    (entry,) = upgrade.sections["regressions"]
+    assert entry.text.startswith("before: returns 1; now: raises xxx")
+    assert len(entry.text) < 240
+
+
 def test_the_page_escapes_the_sentence(tmp_path: Path) -> None:
     page = write_report(events_of(found(1, ANNOUNCED)), tmp_path).read_text("utf-8")
 
