@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
 
+_PRIVATE = re.compile(r"\b_(?=[a-z])")
+"""Beginning of the names that stubs give to types, such as `_int`."""
 _UNION = re.compile(r"(?:typing\.)?(Union|Optional)\[(.*)\]")
 _MIN_SIMILARITY = 0.6
 """Minimum similarity of two sentences of which one replaces the other."""
@@ -74,7 +76,8 @@ class DocumentedChange:
             case ChangeKind.DEFAULT:
                 return f"the default of {name} changed from {self.before} to {self.after}"
             case ChangeKind.TYPE:
-                return f"the type of {name} changed from {self.before} to {self.after}"
+                before, after = (_PRIVATE.sub("", hint) for hint in (self.before, self.after))
+                return f"the type of {name} changed from “{before}” to “{after}”"
             case ChangeKind.ADDED:
                 return f"the parameter {name} was added"
             case ChangeKind.REMOVED:

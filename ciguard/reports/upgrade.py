@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
-from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind, Severity
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind, Severity, Verdict
 from ciguard.domain.policy import FindingClass, class_of
-from ciguard.domain.text import markdown_code, markdown_text
+from ciguard.domain.text import markdown_code, markdown_text, shortened
 from ciguard.reports.wording import (
     by_cause,
     in_display_order,
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import Finding
     from ciguard.domain.plan import Place, Plan
     from ciguard.domain.values import Json
 
 MAX_ENTRIES = 20
 """Maximum number of entries in one section."""
 _MAX_NAMED = 5
+_MAX_SIDE = 180
+"""Maximum length of the behaviour of one version, in characters."""
 REGRESSIONS, ANNOUNCED, STRICTER, LAXER, OTHER, COST, REMOVED, DOCUMENTED = (
     "regressions", "announced", "stricter", "laxer", "other", "performance", "removed", "documented"
 )  # fmt: skip
@@ -70,7 +73,7 @@ class UpgradeEntry:
     apis: tuple[str, ...]
     """APIs that show the change, the first one in `text`."""
     text: str
-    """Description of the change, without the name of the API."""
+    """Behaviour before and now, or a description of the change, without the name of the API."""
     sentence: str = ""
     """Sentence that announces the change; empty without one."""
     fingerprint: str
@@ -117,7 +120,9 @@ class UpgradeChanges:
 def upgrade_of(
     event: RunFinished, plan: Plan | None, documentation: Iterable[DocumentationFinding] = ()
 ) -> UpgradeChanges | None:
-    """Return what the head's version of a library changes; None without an upgraded library.
+    """Return what the head's version of a library changes.
+
+    None if no library has another version, or if the run has no verdict about it.
 
     Args:
         event: the last event of the run.
@@ -125,7 +130,7 @@ def upgrade_of(
         documentation: the findings about documentation.
     """
     versions = tuple(dict.fromkeys(_versions(event)))
-    if not versions:
+    if not versions or event.verdict is Verdict.NOT_RUN:
         return None
     uses = plan.uses if plan else {}
     entries: dict[str, list[UpgradeEntry]] = {name: [] for name in TITLES}
@@ -191,12 +196,22 @@ def _entry(buckets: Sequence[Bucket], uses: Mapping[str, tuple[Place, ...]]) -> 
     apis = tuple(dict.fromkeys(bucket.finding.api for bucket in buckets))
     return UpgradeEntry(
         apis=apis,
-        text=message_without_api(first.finding),
+        text=_before_and_now(first.finding) or message_without_api(first.finding),
         sentence=first.finding.evidence.announced,
         fingerprint=first.fingerprint,
         reproducer=first.reproducer,
         places=tuple(place for api in apis for place in uses.get(api, ())),
     )
+
+
+def _before_and_now(finding: Finding) -> str:
+    """Return the behaviour of both versions; empty if the finding does not compare versions."""
+    expected, observed = finding.evidence.expected, finding.evidence.observed
+    if finding.pair is not PairKind.VERSION or not expected or not observed:
+        return ""
+    base, head = finding.targets
+    before, now = expected.removeprefix(f"{base}: "), observed.removeprefix(f"{head}: ")
+    return f"before: {shortened(before, _MAX_SIDE)}; now: {shortened(now, _MAX_SIDE)}"
 
 
 def _documented(
@@ -257,7 +272,7 @@ def _entry_in_markdown(entry: UpgradeEntry) -> str:
         place, *others = entry.places
         used = markdown_code(publishable(f"{place.path}:{place.line}"), limit=200)
         parts.append(f" (used in {used}{f' and {len(others)} more' * bool(others)})")
-    parts.append(f": {markdown_code(publishable(entry.text), limit=300)}")
+    parts.append(f": {markdown_code(publishable(entry.text), limit=400)}")
     if entry.sentence:
         parts.append(f"<br>Announced: {markdown_code(publishable(entry.sentence), limit=600)}")
     if entry.reproducer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import socket
@@ -20,6 +21,7 @@ from ciguard.libraries.in_target import contract, device_errors, introspection
 
 _MAX_DESCRIBED_MIB = 256
 _MAX_DOCSTRING = 30_000
+_DESCRIBED_METHODS = ("__init__", "forward", "call", "execute", "__call__")
 _MAX_WARNINGS = 20
 _MAX_WARNING = 1_000
 _DEPRECATIONS = (DeprecationWarning, FutureWarning, PendingDeprecationWarning)
@@ -130,7 +132,7 @@ class Tasks:
         for api in request["apis"]:
             try:
                 value = self._adapter.resolve(api)
-                docstrings[api] = introspection.whole_docstring(value)[:_MAX_DOCSTRING]
+                docstrings[api] = _whole_docstring(value)[:_MAX_DOCSTRING]
             except Exception:  # noqa: BLE001, S112 - a public object may raise anything
                 continue
         with os.fdopen(output, "w", encoding="utf-8") as stream:
@@ -196,6 +198,13 @@ def _read_requests(descriptor: int) -> list[Any]:
     os.lseek(descriptor, 0, os.SEEK_SET)
     with os.fdopen(descriptor, encoding="utf-8") as stream:
         return list(json.load(stream))
+
+
+def _whole_docstring(value: Any) -> str:
+    """Return the docstring of an object; for a class, also those of its initialiser and call."""
+    methods = _DESCRIBED_METHODS if inspect.isclass(value) else ()
+    members = [value, *(vars(value).get(name) for name in methods)]
+    return "\n\n".join(filter(None, map(inspect.cleandoc, map(introspection.doc_of, members))))
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:

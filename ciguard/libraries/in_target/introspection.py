@@ -208,15 +208,6 @@ def doc_of(value: Any) -> str:
     return doc if isinstance(doc, str) else ""
 
 
-def whole_docstring(value: Any) -> str:
-    """Return the docstring of an object; for a class, also those of its initialiser and call."""
-    methods = (
-        ("__init__", "forward", "call", "execute", "__call__") if inspect.isclass(value) else ()
-    )
-    docs = [doc_of(value), *(doc_of(vars(value).get(name)) for name in methods)]
-    return "\n\n".join(filter(None, map(inspect.cleandoc, docs)))
-
-
 def walk(
     root: types.ModuleType,
     *,

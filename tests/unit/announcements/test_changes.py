@@ -72,6 +72,7 @@ def test_changes_of_the_signature() -> None:
     ("before", "after", "is_changed"),
     [
         ("int | str | None", "int", True),
+        ("int | my_int", "int", True),
         ("Optional[int]", "None | int", False),
         ("typing.Union[int, Tuple[int, str]]", "Tuple[int, str] | int", False),
         ("list[int | str]", "list[int]", True),
@@ -83,7 +84,7 @@ def test_a_type_changed_if_its_members_differ(before: str, after: str, *, is_cha
     base, head = (
         documented("", X, ParameterRecord(name="dim", annotation=hint)) for hint in (before, after)
     )
-    expected = [f"the type of `dim` changed from {before} to {after}"]
+    expected = [f"the type of `dim` changed from “{before}” to “{after}”"]
 
     assert words_of(base, head) == (expected if is_changed else [])
 

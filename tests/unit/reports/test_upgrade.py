@@ -15,7 +15,7 @@ from report_examples import bucket, run_of, started, target, write_report
 from ciguard.domain.attribution import Attribution
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
 from ciguard.domain.events import DocumentationChecked, Event, RunFinished
-from ciguard.domain.findings import Bucket, Comparison, Confirmation, Evidence, Severity
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Evidence, Severity, Verdict
 from ciguard.domain.plan import Place, Plan, PlanMode
 from ciguard.reports.summary import summary_blocks
 from ciguard.reports.upgrade import section_of, upgrade_of, upgrade_to_json
@@ -91,6 +91,7 @@ def test_a_run_without_an_upgraded_library_has_none() -> None:
 
     assert upgrade_of(replace(end, targets=same), None) is None
     assert upgrade_of(replace(end, parameters={}), None) is None
+    assert upgrade_of(replace(end, verdict=Verdict.NOT_RUN), None) is None
 
 
 def test_only_apis_in_use_are_included() -> None:
@@ -136,6 +137,18 @@ def test_the_summary_quotes_the_sentence_and_names_script_and_uses(tmp_path: Pat
     assert f"- `{API}` (used in `model.py:7` and 1 more): " in text
     assert f"Announced: `{SENTENCE}`" in text
     assert "Script: `reproducers/1.py`" in text
+
+
+def test_an_entry_tells_the_behaviour_of_both_versions() -> None:
+    evidence = Evidence(expected=f"{BASE}: returns 1", observed=f"{HEAD}: raises {'x' * 400}")
+    end = end_of(events_of(found(1, replace(difference("refused", 1), evidence=evidence))))
+
+    upgrade = upgrade_of(end, None)
+
+    assert upgrade is not None
+    (entry,) = upgrade.sections["regressions"]
+    assert entry.text.startswith("before: returns 1; now: raises xxx")
+    assert len(entry.text) < 240
 
 
 def test_the_page_escapes_the_sentence(tmp_path: Path) -> None:
