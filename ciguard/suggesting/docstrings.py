@@ -1,6 +1,6 @@
 """Clues in docstrings: documented types, shapes, lengths, allowed values and ranges.
 
-The formats are those of Google, numpy and Sphinx.
+The formats are those that `libraries.documented_parameters` reads.
 """
 
 from __future__ import annotations

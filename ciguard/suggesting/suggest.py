@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ciguard.knowledge import KnownApis
-    from ciguard.suggesting.clues import ArgumentClue, Guess
+    from ciguard.suggesting.clues import Guess
     from ciguard.suggesting.project import ProjectModule
 
 _PROPAGATION_ROUNDS = 3
@@ -130,8 +130,22 @@ def _reason_to_leave_out(function_clues: _FunctionClues) -> str:
     unranked = [name for name in required if _is_unranked(options[name])]
     if unranked:
         return f"the number of dimensions of {' and '.join(unranked)} is unknown"
-    unsized = [n for n in required if _is_unsized(function_clues.clues.for_argument(n), options[n])]
-    return f"the length of {' and '.join(unsized)} is unknown" if unsized else ""
+    has_evidence = {
+        name: any(
+            clue.source in _EXPLICIT_SOURCES for clue in function_clues.clues.for_argument(name)
+        )
+        for name in required
+    }
+    unsized = [n for n in required if not has_evidence[n] and _has_any_length(options[n])]
+    if unsized:
+        return f"the length of {' and '.join(unsized)} is unknown"
+    arrays = [name for name in required if _has_any_sizes(options[name])]
+    loose = [n for n in required if not has_evidence[n] and _is_integer(options[n])]
+    if arrays and loose:
+        return (
+            f"how {' and '.join(loose)} relates to the sizes of {' and '.join(arrays)} is unknown"
+        )
+    return ""
 
 
 def _combined(function_clues: _FunctionClues, name: str) -> CombinedClues:
@@ -145,13 +159,21 @@ def _is_unranked(options: tuple[Guess, ...]) -> bool:
     return any(option.kind in _ARRAYS and option.shape is None for option in options)
 
 
-def _is_unsized(clues: Sequence[ArgumentClue], options: tuple[Guess, ...]) -> bool:
-    """Return whether an argument is a tuple, such as a shape, whose length no clue shows."""
-    shows_length = any(clue.source in _EXPLICIT_SOURCES for clue in clues)
-    return not shows_length and any(
+def _has_any_length(options: tuple[Guess, ...]) -> bool:
+    """Return whether an argument may be a tuple, such as a shape, of any length."""
+    return any(
         option.kind is ArgumentKind.TUPLE and option.length.low != option.length.high
         for option in options
     )
+
+
+def _has_any_sizes(options: tuple[Guess, ...]) -> bool:
+    """Return whether an argument may be an array of which only the rank is known."""
+    return any(option.kind in _ARRAYS and not any(option.shape or ()) for option in options)
+
+
+def _is_integer(options: tuple[Guess, ...]) -> bool:
+    return any(option.kind is ArgumentKind.INT for option in options)
 
 
 _EXPLICIT_SOURCES = {

@@ -613,3 +613,20 @@ def test_functions_of_shapes_of_unknown_length_are_left_out() -> None:
         called((8, 8, 3))
     """
     assert left_out(source) == {"build": "the length of shape is unknown", "called": ""}
+
+
+def test_functions_of_sizes_that_may_contradict_each_other_are_left_out() -> None:
+    source = """
+        import numpy as np
+
+        def crop(image, size):
+            height, width = image.shape
+            return image[:size, :size]
+        def scaled(image, factor=2):
+            height, width = image.shape
+            return image * factor
+    """
+    assert left_out(source) == {
+        "crop": "how size relates to the sizes of image is unknown",
+        "scaled": "",
+    }
