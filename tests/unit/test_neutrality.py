@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 OF_LEVELS = {"AppCase", "FunctionCase", "ModelCase", "ProgramCase"}
 """Kinds of cases that one level alone makes."""
 CALLS = {
+    "announcements/observed.py": "finds the arguments of a call that documentation may name",
     "campaign/stages/detect.py": "keeps calls, into whose APIs defects are planted",
     "campaign/stages/equivalents.py": "an equivalence is defined between calls",
     "campaign/rating.py": "holds the arguments of a call against what its API documents",

@@ -140,7 +140,7 @@ def test_an_api_without_passing_calls_is_searched_beyond_its_documentation() -> 
 
 def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
-    for index in range(30):
+    for index in range(31):
         batch = first.cases(index)
         feedback = first.feedback(batch, [picky(as_call(case)) for case in batch.cases])
         assert feedback is not None
@@ -151,16 +151,16 @@ def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
 
     cases = [as_call(case) for index in range(20) for case in second.cases(index).cases]
     assert share_passed([(c, picky(c)) for c in cases if c.api == PICKY.api]) > 0.6
-    assert second.learned()[PICKY.api].noted == 480
+    assert second.learned()[PICKY.api].noted == 484
 
 
 def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
     level = ApiLevel([PICKY], 0)
-    batches = [level.cases(index) for index in range(31)]
+    batches = [level.cases(index) for index in range(32)]
 
-    pending = [level.feedback(batch, [PASSED] * 16) for batch in batches]
+    pending = [level.feedback(batch, [PASSED] * len(batch.cases)) for batch in batches]
 
-    assert [feedback is not None for feedback in pending] == [True] * 30 + [False]
+    assert [feedback is not None for feedback in pending] == [True] * 31 + [False]
 
 
 @settings(deadline=None)  # the first call of each API compiles it
