@@ -13,8 +13,9 @@
  * their release. The kernel joins neighbouring unreadable pages to one mapping, so that only live
  * blocks count towards `vm.max_map_count`.
  *
- * Blocks of an alignment from 32 on, which libraries use for tensors, are guarded always, others
- * between `guard_begin` and `guard_end`. These have half of the mappings, the rest is for tensors.
+ * Blocks of an alignment from 32 on, which libraries use for tensors, are guarded always, numpy's
+ * arrays between `guard_begin` and `guard_end`, and so are the first `MAX_SMALL_BLOCKS` others, which
+ * have half of the mappings.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,6 +36,7 @@
 #define MIN_GAP (GRANULE / 2) /* unreadable bytes between two blocks */
 #define MIN_ALIGNMENT ((size_t)32)
 #define MALLOC_ALIGNMENT ((size_t)16)
+#define MAX_SMALL_BLOCKS 2000 /* per case: a compiler allocates hundreds of thousands */
 #define CANARY 0xC5
 
 /* The C library's own functions, which these names reach without a search. */
@@ -54,7 +56,7 @@ struct block {
 static struct block blocks[GRANULES];
 static char *arena, label[sizeof blocks->label];
 static size_t page, next, mark, live, max_live;
-static int is_armed, begins_at_page;
+static int begins_at_page, is_in_case, small_blocks; /* number of small blocks still to guard */
 static volatile sig_atomic_t has_reported;
 static struct sigaction other_action; /* the action for SIGSEGV that the process has asked for */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -242,15 +244,17 @@ static void release(void *pointer) {
 
 /* --- the allocator's functions ---------------------------------------------------------------- */
 
+static int is_guarded(void) { return small_blocks > 0 && small_blocks-- > 0; }
+
 void *malloc(size_t size) {
-    void *block = is_armed ? allocate(MALLOC_ALIGNMENT, size, max_live / 2) : NULL;
+    void *block = is_guarded() ? allocate(MALLOC_ALIGNMENT, size, max_live / 2) : NULL;
     return block ? block : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
     size_t total;
     int fits = !__builtin_mul_overflow(count, size, &total);
-    void *block = is_armed && fits ? allocate(MALLOC_ALIGNMENT, total, max_live / 2) : NULL;
+    void *block = fits && is_guarded() ? allocate(MALLOC_ALIGNMENT, total, max_live / 2) : NULL;
     return block ? block : __libc_calloc(count, size);
 }
 
@@ -278,7 +282,7 @@ void *realloc(void *pointer, size_t size) {
 void *memalign(size_t alignment, size_t size) {
     int is_tensor = alignment >= MIN_ALIGNMENT;
     size_t limit = is_tensor ? max_live : max_live / 2;
-    void *block = is_tensor || is_armed ? allocate(alignment, size, limit) : NULL;
+    void *block = is_tensor || is_guarded() ? allocate(alignment, size, limit) : NULL;
     return block ? block : __libc_memalign(alignment, size);
 }
 
@@ -307,7 +311,7 @@ size_t malloc_usable_size(void *pointer) {
 
 /* numpy keeps small blocks for itself, unless it has a handler for its memory (NEP 49). */
 static void *numpy_malloc(void *context, size_t size) {
-    void *block = is_armed ? allocate(MALLOC_ALIGNMENT, size, max_live) : NULL;
+    void *block = is_in_case ? allocate(MALLOC_ALIGNMENT, size, max_live) : NULL;
     return (void)context, block ? block : __libc_malloc(size);
 }
 static void *numpy_calloc(void *context, size_t count, size_t size) {
@@ -346,12 +350,13 @@ int guard_covers(const char *address) {
 void guard_begin(int at_page) {
     begins_at_page = at_page;
     mark = next;
-    is_armed = 1;
+    is_in_case = 1;
+    small_blocks = MAX_SMALL_BLOCKS;
 }
 
 /* Guard only tensors, and check the canaries of the blocks since `guard_begin` that are live. */
 void guard_end(void) {
-    is_armed = 0;
+    is_in_case = small_blocks = 0;
     pthread_mutex_lock(&lock); /* other threads may free blocks */
     for (size_t at = mark < next ? mark : 1; at < next; at++)
         if (blocks[at].is_live)

@@ -144,7 +144,7 @@ int main(int count, char **arguments) {
     }
     if (!strcmp(name, "many")) /* more blocks than the kernel has mappings for */
         for (int at = 0; at < 40000; at++)
-            if (!malloc(100))
+            if (!aligned(100))
                 return 1;
     if (!strcmp(name, "reuse")) /* more freed blocks than the arena has room for */
         for (int at = 0; at < 10000; at++)
