@@ -204,7 +204,8 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
     is_passed = change.parameter in observed.passed
     match change.kind:
         case ChangeKind.DEFAULT:
-            return not is_passed and observed.kind not in REFUSALS
+            is_named = change.parameter.lower() in observed.words
+            return not is_passed and (is_named or observed.kind not in REFUSALS)
         case ChangeKind.TYPE:
             return _is_type_about(change, observed)
         case ChangeKind.ADDED:
@@ -251,4 +252,4 @@ def _is_sentence_about(
 def _shared(words: Iterable[str], observed: ObservedChange) -> frozenset[str]:
     """Return the content words of the messages that are among the words, without parameters."""
     parameters = {name.lower() for name in observed.passed}
-    return observed.content & content_words(words) - parameters
+    return content_words(observed.words) & content_words(words) - parameters

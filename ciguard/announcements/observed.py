@@ -39,8 +39,8 @@ class ObservedChange:
     """Passed parameters that the exceptions' messages name."""
     focus: str
     """Parameter whose value violates its constraint or lies on its boundary; empty without one."""
-    content: frozenset[str]
-    """Content words of the exceptions' messages."""
+    words: frozenset[str]
+    """Words of the exceptions' messages, in lower case."""
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -72,7 +72,7 @@ def observed_change(finding: Finding, record: ApiRecord) -> ObservedChange | Non
         by_position=frozenset(by_position) | frozenset(inputs),
         named=named,
         focus=case.focus if case.focus in passed and finding.kind in REFUSALS else "",
-        content=content_words(words),
+        words=words,
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 20
 """Maximum number of entries in one section."""
 _MAX_NAMED = 5
-_MAX_SIDE = 180
+_MAX_SIDE = 200
 """Maximum length of the behaviour of one version, in characters."""
 REGRESSIONS, ANNOUNCED, STRICTER, LAXER, OTHER, COST, REMOVED, DOCUMENTED = (
     "regressions", "announced", "stricter", "laxer", "other", "performance", "removed", "documented"

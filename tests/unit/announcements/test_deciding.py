@@ -122,6 +122,8 @@ def test_a_changed_default_announces_calls_without_the_argument(
 
     assert bool(announced) is is_announced
     assert announcement(difference("refused", 1, message="no", **keywords), base, head) == ""  # type: ignore[arg-type]
+    named = difference("accepted", 1, message="bad size", **keywords)  # type: ignore[arg-type]
+    assert bool(announcement(named, base, head)) is is_announced
 
 
 def test_a_parameter_that_must_be_a_keyword_announces_positional_calls() -> None:
