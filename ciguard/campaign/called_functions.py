@@ -32,6 +32,8 @@ class CalledFunctions:
     """Reasons why no target can import programs, by path."""
     tested: set[str] = field(default_factory=set)
     """Names of the functions that were called with valid arguments."""
+    visited: set[str] = field(default_factory=set)
+    """Names of the functions for which a batch was drawn in this run."""
     _reasons: dict[str, Counter[str]] = field(default_factory=dict)
     """Number of invalid calls by reason, by function."""
 
@@ -62,6 +64,8 @@ class CalledFunctions:
 
     def _reason(self, function: str) -> str:
         reasons = self._reasons.get(function)
+        if not reasons and function not in self.visited:
+            return "its turn did not come; raise --budget or --max-cases"
         if not reasons:
             return "no arguments that its annotations allow were drawn"
         (reason, count), *_ = reasons.most_common(1)

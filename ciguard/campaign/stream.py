@@ -219,6 +219,7 @@ class Stream:
             batch = self.relating.related(batch)
         if batch is not None:
             batch = self._for_mode(batch)
+        self.called.visited.add(turn.api if batch is None else batch.api)
         targets = self._targets_of(batch.api) if batch is not None and batch.cases else []
         self._running.add(PendingBatch(turn, batch, targets))
         if batch is None or not targets:

@@ -20,7 +20,7 @@ from ciguard.functions.hosting import (
     collect,
 )
 from ciguard.functions.hosting.host import ProgramHost
-from ciguard.functions.hosting.verdicts import CallFailure, CallPassed, Discarded
+from ciguard.functions.hosting.verdicts import CallFailure, CallPassed, Discarded, Undecided
 from ciguard.functions.specs import ProgramFile
 
 if TYPE_CHECKING:
@@ -117,6 +117,22 @@ def test_the_output_contains_only_the_last_call(host: ProgramHost, program: Prog
     execution.verdict(call(1))
 
     assert host.output() == ("out 1\n", "err 1\n")
+
+
+def test_a_defect_of_ciguard_is_reported_as_such(host: ProgramHost, tmp_path: Path) -> None:
+    (tmp_path / "breaking.py").write_text(
+        "from ciguard.annotations import arg, ints\n"
+        "from ciguard.functions.in_target.calling import caller\n"
+        "caller.snapshot = None\n"
+        "@arg('n', ints())\ndef f(n): return n\n"
+    )
+    execution = Execution(host, ProgramFile.at(tmp_path / "breaking.py"), limit_s=5)
+
+    verdict = execution.verdict(call(1))
+
+    assert isinstance(verdict, Undecided)
+    assert verdict.report.startswith("ciguard itself failed: TypeError: 'NoneType'")
+    assert len(verdict.report.splitlines()) < 20
 
 
 def test_a_program_is_described_or_the_reason_is_returned(

@@ -19,7 +19,8 @@ def note(called: CalledFunctions, *rows: tuple[Outcome, Outcome], api: str = NAM
 
 
 def test_a_function_without_a_valid_call_is_reported_with_the_main_reason() -> None:
-    called = CalledFunctions((NAME, "m.py:g"), {"broken.py": "ImportError: x"})
+    called = CalledFunctions((NAME, "m.py:g", "m.py:h"), {"broken.py": "ImportError: x"})
+    called.visited = {NAME, "m.py:g"}
 
     other = Rejected("no-instance", "KeyError: 'a'", Stage.BUILD)
     note(called, (DISCARDED, DISCARDED), (other, other), (DISCARDED, DISCARDED))
@@ -28,6 +29,7 @@ def test_a_function_without_a_valid_call_is_reported_with_the_main_reason() -> N
         "broken.py": "ImportError: x",
         NAME: "none of 3 calls was valid; 2 of them: x > 3",
         "m.py:g": "no arguments that its annotations allow were drawn",
+        "m.py:h": "its turn did not come; raise --budget or --max-cases",
     }
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,13 @@ WHOLE = part(buckets=(CRASH,), documentation=(DANGLING,))
 @given(parts())
 def test_a_part_round_trips_through_its_file(one: Part) -> None:
     assert line_from_json(json.loads(json.dumps(part_to_json(one)))) == one
+
+
+def test_a_part_names_the_functions_that_were_not_tested() -> None:
+    one = replace(WHOLE, functions={"m.py:f": "x > 3 does not hold", "m.py:g": ""})
+
+    assert line_from_json(json.loads(json.dumps(part_to_json(one)))) == one
+    assert "functions" not in part_to_json(WHOLE)
 
 
 def test_written_parts_are_read_from_the_folder(tmp_path: Path) -> None:
