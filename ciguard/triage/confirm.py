@@ -43,6 +43,7 @@ from ciguard.oracles.comparing import (
     is_explained_by_rounding,
     may_be_rounding,
     perturb_case,
+    result_epsilon,
 )
 from ciguard.triage.fingerprint import fingerprint
 
@@ -234,7 +235,7 @@ class Confirmer:
             for candidate in group.candidates
         ]
         cases_and_subjects += [
-            (perturb_case(case, case.seed), subject)
+            (perturb_case(case, case.seed, epsilon=result_epsilon(candidate.finding)), subject)
             for (case, subject), candidate in zip(cases_and_subjects, group.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]

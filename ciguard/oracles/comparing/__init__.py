@@ -7,6 +7,7 @@ from ciguard.oracles.comparing.conditioning import (
     may_be_rounding,
     perturb_case,
     perturb_elements,
+    result_epsilon,
 )
 from ciguard.oracles.comparing.differences import evidence_between, outcome_difference
 from ciguard.oracles.comparing.inputs import (
@@ -34,4 +35,5 @@ __all__ = [
     "perturb_case",
     "perturb_elements",
     "relative_tolerance",
+    "result_epsilon",
 ]

@@ -77,7 +77,18 @@ def _needs_smoothness(case: Case) -> bool:
     return relation is not None and relation.needs_smoothness
 
 
-def perturb_case(case: Case, seed: int) -> Case:
+def result_epsilon(finding: Finding) -> float:
+    """Return the largest relative rounding error of the results that a finding compares."""
+    outputs = [
+        decode_outputs(outcome.encoded)
+        for outcome in finding.outcomes.values()
+        if isinstance(outcome, Passed)
+    ]
+    parts = (part for output in outputs if output is not None for part in _numeric_parts(output))
+    return max((dtypes.EPSILON.get(dtype, 0.0) for dtype, _ in parts), default=0.0)
+
+
+def perturb_case(case: Case, seed: int, *, epsilon: float = 0.0) -> Case:
     """Return the call with its floating-point inputs perturbed slightly.
 
     Each element moves by one rounding error. If the call's relation needs smooth functions, the
@@ -88,6 +99,8 @@ def perturb_case(case: Case, seed: int) -> Case:
     Args:
         case: the call.
         seed: the seed that decides which elements move up and which move down.
+        epsilon: the minimum relative size of a rounding error. A library that returns float32 for
+            float64 has rounded its inputs to float32, too.
     """
     case = case.lowered()
     level = judged_level_of(case)
@@ -98,7 +111,9 @@ def perturb_case(case: Case, seed: int) -> Case:
         is_perturbed = (
             tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_PERTURBED_ELEMENTS
         )
-        return replace(tensor, fill=perturb_elements(tensor, seed)) if is_perturbed else tensor
+        if not is_perturbed:
+            return tensor
+        return replace(tensor, fill=perturb_elements(tensor, seed, epsilon=epsilon))
 
     def narrow_range(tensor: ArrayValue | TensorValue) -> Value:
         if not isinstance(tensor.fill, Uniform):
@@ -146,9 +161,11 @@ def _perturb_leaves(
 
 
 def perturb_elements(
-    value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0
+    value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0, epsilon: float = 0.0
 ) -> Explicit:
-    """Return a tensor's elements, each moved up or down by one epsilon.
+    """Return a tensor's elements, each moved up or down by one epsilon of its dtype.
+
+    It moves by `epsilon` if that is larger.
 
     Zeros move by `of_zero`. Elements that would become infinite stay as they are.
     """
@@ -156,7 +173,7 @@ def perturb_elements(
     original = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), original.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        perturbed = original * (1.0 + signs * dtypes.EPSILON[value.dtype])
+        perturbed = original * (1.0 + signs * max(dtypes.EPSILON[value.dtype], epsilon))
         perturbed = np.where(original == 0.0, signs * of_zero, perturbed)
     return Explicit(tuple(np.where(np.isfinite(perturbed), perturbed, original).tolist()))
 
