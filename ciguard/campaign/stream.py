@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.called_functions import CalledFunctions
@@ -287,6 +288,8 @@ class Stream:
             elif self.batches.is_ordered or self._may_retry(target, is_idle=is_idle):
                 self._parked.remove((number, target))
                 self._retried.add((number, target))
+                # The cases after a hang do not run, and that of a large request is not reported.
+                pending.parked[target].sort(key=partial(_is_large, pending.batch))
                 cases = [pending.batch.cases[index] for index in pending.parked[target]]
                 dispatcher.add(
                     Job(
@@ -409,6 +412,12 @@ class Stream:
             self._yielded = pending, executed
             yield executed
             self.mark_judged()
+
+
+def _is_large(batch: Batch, index: int) -> bool:
+    """Return whether a case of a batch requests a huge result."""
+    case = batch.cases[index]
+    return judged_level_of(case).is_large_request(case)
 
 
 def _executed(pending: PendingBatch) -> ExecutedBatch | None:

@@ -53,13 +53,19 @@ def any_constant(values: tuple[Value, ...]) -> Mutator:
     return lambda rng, scope, current: values[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
+_MAX_REPEATED_ELEMENTS = 8192
+
+
 def reshape(tensor: AnyTensor, shape: tuple[int, ...]) -> AnyTensor:
     """Return the tensor with another shape. Explicit elements are repeated or truncated to fit."""
     fill: Fill = tensor.fill
     if isinstance(fill, Explicit):
         count = prod(shape)
         data = fill.data or (0,)
-        fill = Explicit((data * (count // len(data) + 1))[:count])
+        is_short = count <= _MAX_REPEATED_ELEMENTS
+        fill = (
+            Explicit((data * (count // len(data) + 1))[:count]) if is_short else Constant(data[0])
+        )
     return type(tensor)(tensor.dtype, shape, fill)  # five times faster than `dataclasses.replace`
 
 

@@ -233,6 +233,8 @@ def _axis_sampler(parameter: str) -> _DrawFill:
         count = prod(shape)
         if count == 1:
             return Constant(int(rng.random() * 2 * rank) - rank if indexed else 0)
+        if count > _MAX_EXPLICIT:
+            return Constant(0)
         axes = sorted(range(rank), key=lambda axis: (rng.random(), axis))
         return Explicit(tuple((axes * (count // rank + 1))[:count]))
 

@@ -39,6 +39,8 @@ _HIGH_PASS_RATE = 0.9
 """Pass rate from which on requirements are not applied: they concern rare combinations only."""
 _MAX_EXAMPLE_LENGTH = 64
 """Maximum number of elements or characters of a value in an example."""
+_MAX_EXAMPLE_SIZE = 8192
+"""Maximum size of a dimension of a tensor in an example."""
 _EXAMPLE_INTERVAL = 4
 """Number of passing calls per replacement of an example, once there are enough examples."""
 
@@ -245,6 +247,10 @@ class Experience:
 def _is_short(value: Value) -> bool:
     """Return whether a value is short enough to be stored as part of an example."""
     match value:
+        case TensorValue(shape=shape) if max(shape, default=0) > _MAX_EXAMPLE_SIZE:
+            return (
+                False  # without elements it is cheap, but a tensor that broadcasts with it is not
+            )
         case TensorValue(fill=Explicit(data)):
             return len(data) <= _MAX_EXAMPLE_LENGTH
         case LiteralValue(str() | bytes() as text):

@@ -38,6 +38,7 @@ from ciguard.values import (
     violations,
 )
 from ciguard.values.check import problem
+from ciguard.values.mutation import reshape
 
 
 def _violating_values(
@@ -287,3 +288,10 @@ def test_boundaries_of_a_set_of_objects_are_mostly_its_rare_members() -> None:
     drawn = [rng.choice(table).mutate(rng, scope, usual) for _ in range(1000)]
 
     assert 150 < sum(value == unusual for value in drawn) < 400
+
+
+def test_reshape_repeats_explicit_elements_only_for_small_tensors() -> None:
+    tensor = TensorValue("int64", (2,), Explicit((4, 5)))
+
+    assert reshape(tensor, (3,)).fill == Explicit((4, 5, 4))
+    assert reshape(tensor, (2**40,)).fill == Constant(4)
