@@ -8,6 +8,7 @@ _EXPLORE_UNTIL = 0.74
 _EXPLORE_LATEST = 0.86
 _MEASURE = 0.12
 _LIBRARIES = 0.06
+_RELATIVES = 0.03
 _CONFIRM_UNTIL = 0.89
 _MINIMISE_UNTIL = 0.91
 _ATTRIBUTE = 0.06
@@ -75,6 +76,11 @@ class Budget:
     @property
     def _libraries(self) -> float:
         return _LIBRARIES if self.spans_libraries else 0.0
+
+    @property
+    def relatives_until(self) -> float:
+        """Deadline of calls of relatives, if these begin when the last stage ended."""
+        return self._stage_began + _RELATIVES * self.total_s
 
     @property
     def libraries_until(self) -> float:

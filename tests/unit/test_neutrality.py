@@ -17,6 +17,7 @@ OF_LEVELS = {"AppCase", "FunctionCase", "ModelCase", "ProgramCase"}
 CALLS = {
     "announcements/observed.py": "finds the arguments of a call that documentation may name",
     "campaign/stages/detect.py": "keeps calls, into whose APIs defects are planted",
+    "campaign/stages/relatives.py": "repeats calls on APIs with the same parameters",
     "campaign/stages/equivalents.py": "an equivalence is defined between calls",
     "campaign/rating.py": "holds the arguments of a call against what its API documents",
     "campaign/stages/suspects.py": "calls are measured, on larger and larger arguments",

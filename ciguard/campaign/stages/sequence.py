@@ -14,6 +14,7 @@ from ciguard.campaign.stages.explore import Explore
 from ciguard.campaign.stages.libraries import CrossLibraries
 from ciguard.campaign.stages.measure import Measure
 from ciguard.campaign.stages.minimise import Minimise
+from ciguard.campaign.stages.relatives import CrashRelatives
 from ciguard.campaign.stages.replay import Replay
 from ciguard.campaign.stages.tracing import Trace
 
@@ -36,11 +37,13 @@ def stages_of(
         dates: whether new buckets are bisected over releases.
     """
     libraries, measure, detect = CrossLibraries(state), Measure(state), Detect(state)
+    relatives = CrashRelatives(state)
     return [
         Describe(state, environments),
         Replay(state),
         *direct_stages(state),
-        Explore(state, watchers=(measure.watch, libraries.watch, detect.watch)),
+        Explore(state, watchers=(measure.watch, libraries.watch, detect.watch, relatives.watch)),
+        relatives,
         libraries,
         measure,
         Confirm(state),

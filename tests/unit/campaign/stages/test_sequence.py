@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.execution import Dispatcher
 
-BEFORE = ["describe", "replay", "explore", "libraries", "measure", "confirm", "minimise"]
+BEFORE = [
+    "describe",
+    "replay",
+    "explore",
+    "relatives",
+    "libraries",
+    "measure",
+    "confirm",
+    "minimise",
+]
 
 
 def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
