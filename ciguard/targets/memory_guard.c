@@ -36,7 +36,7 @@
 #define MIN_GAP (GRANULE / 2) /* unreadable bytes between two blocks */
 #define MIN_ALIGNMENT ((size_t)32)
 #define MALLOC_ALIGNMENT ((size_t)16)
-#define MAX_SMALL_BLOCKS 2000 /* per case: a compiler allocates hundreds of thousands */
+#define MAX_SMALL_BLOCKS 128 /* of a call: a compiler allocates hundreds of thousands */
 #define CANARY 0xC5
 
 /* The C library's own functions, which these names reach without a search. */
@@ -333,8 +333,12 @@ struct {
 
 /* --- control ---------------------------------------------------------------------------------- */
 
-/* Name the blocks that are allocated from now on. */
-void guard_label(const char *text) { snprintf(label, sizeof label, "%s", text); }
+/* Name the blocks that are allocated from now on; while an argument is made, only its tensors are
+ * guarded. */
+void guard_label(const char *text) {
+    snprintf(label, sizeof label, "%s", text);
+    small_blocks = is_in_case && !*text ? MAX_SMALL_BLOCKS : 0;
+}
 
 /* Return whether an address lies in a live block. */
 int guard_covers(const char *address) {

@@ -13,6 +13,7 @@ from ciguard.oracles import input_precision_of, is_measured
 from ciguard.targets import EAGER
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import (
+    GUARD_CALL,
     GUARD_END,
     assemble_script,
     comparison,
@@ -55,7 +56,8 @@ def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tupl
     if is_measured(finding):
         return "", [timing(finding, [*calls, *finish])]
     calls += [*twin_call(finding.case, source), *finish]
-    calls += [GUARD_END] if is_guarded(hint.mode) else []
+    if is_guarded(hint.mode):
+        calls = [GUARD_CALL, *calls, GUARD_END]
     before, after_error, after = _around_call(finding, source, hint)
     return before, [*indented_try(calls, after_error), after]
 

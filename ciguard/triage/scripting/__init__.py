@@ -8,12 +8,14 @@ from ciguard.triage.scripting.comparison import (
     list_source,
     tolerances,
 )
+from ciguard.triage.scripting.guarding import CALL as GUARD_CALL
 from ciguard.triage.scripting.guarding import END as GUARD_END
 from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.header import comment, header
 from ciguard.triage.scripting.timing import timing
 
 __all__ = [
+    "GUARD_CALL",
     "GUARD_END",
     "assemble_script",
     "comment",

@@ -7,6 +7,8 @@ from ciguard.targets import GUARD_COMPILATION, GUARDED, guard_source
 
 MODULES = frozenset({"ctypes", "os", "subprocess", "sys", "tempfile"})
 """Modules of the standard library that `restart` needs."""
+CALL = 'guard.guard_label(b"")  # the call begins'
+"""Statement before the call."""
 END = "guard.guard_end()  # checks the bytes around the blocks"
 """Statement after the call."""
 _RESTART = '''\
