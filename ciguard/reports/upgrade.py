@@ -9,6 +9,7 @@ from ciguard.domain.documentation import DocumentationCheck, DocumentationFindin
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind, Severity, Verdict
 from ciguard.domain.policy import FindingClass, class_of
 from ciguard.domain.text import markdown_code, markdown_text, shortened
+from ciguard.oracles import traits_of
 from ciguard.reports.wording import (
     by_cause,
     in_display_order,
@@ -184,7 +185,7 @@ def section_of(bucket: Bucket) -> str:
     """Return the name of the section of a bucket."""
     finding = bucket.finding
     kind = class_of(finding)
-    is_difference = finding.oracle == "differential"
+    is_difference = traits_of(finding.oracle).is_differential
     if kind is FindingClass.ANNOUNCED:
         return ANNOUNCED
     if kind is FindingClass.PERFORMANCE:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 OF_LEVELS = {"AppCase", "FunctionCase", "ModelCase", "ProgramCase"}
 """Kinds of cases that one level alone makes."""
 CALLS = {
+    "announcements/observed.py": "documentation of an API announces only differences of its calls",
     "campaign/stages/equivalents.py": "an equivalence is defined between calls",
     "campaign/rating.py": "holds the arguments of a call against what its API documents",
     "campaign/stages/suspects.py": "calls are measured, on larger and larger arguments",
