@@ -14,6 +14,7 @@ from ciguard.reports.wording import (
     by_cause,
     in_display_order,
     message_without_api,
+    plural,
     publishable,
     short_fingerprint,
 )
@@ -98,6 +99,8 @@ class UpgradeChanges:
     """Library, older version and newer version of each upgrade."""
     sections: Mapping[str, tuple[UpgradeEntry, ...]]
     """Entries by the name of their section, without empty sections."""
+    called: int
+    """Number of APIs that were called on the newer versions."""
     is_of_uses: bool
     """True if only the APIs that the user's sources use are included."""
 
@@ -115,7 +118,7 @@ class UpgradeChanges:
     def counts_text(self) -> str:
         """The number of entries by section: `Regressions: 1, Announced changes: 3`."""
         counts = (f"{TITLES[name][0]}: {len(items)}" for name, items in self.sections.items())
-        return ", ".join(counts) or "No change found"
+        return ", ".join(counts) or f"No change found in {plural(self.called, 'called API')}"
 
 
 def upgrade_of(
@@ -146,22 +149,25 @@ def upgrade_of(
     return UpgradeChanges(
         versions=versions,
         sections={name: tuple(items) for name, items in entries.items() if items},
+        called=sum(event.apis_exercised.get(name, 0) for name in _head_names(event)),
         is_of_uses=bool(uses),
     )
 
 
 def _versions(event: RunFinished) -> Iterator[tuple[str, str, str]]:
     """Yield library, base and head version of each library whose version differs from its base."""
-    bases = event.parameters.get("base")
-    names = bases if isinstance(bases, list | tuple) else ()
-    for base in (target for target in event.targets if target.name in names):
-        for head in event.targets:
-            if (
-                head.library == base.library
-                and head.name not in names
-                and head.version != base.version
-            ):
+    heads = _head_names(event)
+    for base in (target for target in event.targets if target.name not in heads):
+        for head in (target for target in event.targets if target.name in heads):
+            if head.library == base.library and head.version != base.version:
                 yield base.library, base.version, head.version
+
+
+def _head_names(event: RunFinished) -> list[str]:
+    """Return the names of the head's targets, which are all without a base."""
+    base = event.parameters.get("base")
+    names = base if isinstance(base, list | tuple) else ()
+    return [target.name for target in event.targets if target.name not in names]
 
 
 def _is_of_upgrade(bucket: Bucket) -> bool:

@@ -58,7 +58,8 @@ def events_of(*buckets: Bucket, plan: Plan | None = None) -> list[Event]:
     targets = (target(BASE, version="2.0"), target(HEAD, version="2.1"))
     *_, last = run_of(buckets)
     assert isinstance(last, RunFinished)
-    last = replace(last, targets=targets, parameters={"base": [BASE]})
+    called = {BASE: 90, HEAD: 80}
+    last = replace(last, targets=targets, parameters={"base": [BASE]}, apis_exercised=called)
     return [started(plan), DocumentationChecked(library="torch", findings=(REMOVED,)), last]
 
 
@@ -121,7 +122,7 @@ def test_known_crashes_and_unconfirmed_differences_are_no_change() -> None:
     upgrade = upgrade_of(end_of(events_of(*buckets)), None)
 
     assert upgrade is not None
-    assert upgrade.counts_text == "No change found"
+    assert upgrade.counts_text == "No change found in 80 called APIs"
     new = upgrade_of(end_of(events_of(found(5, crash(), attribution=attributed))), None)
     assert new is not None
     assert new.counts_text == "Regressions: 1"
