@@ -100,7 +100,7 @@ class _Wholeness:
         if constructor is None:
             return ""
         reason = _reason_to_leave_out(constructor)
-        return reason and f"of its constructor, {reason}"
+        return reason and f"its constructor is left out, as {reason}"
 
     def _constructor_name(self, owner: str, bases: tuple[str, ...]) -> str:
         """Return the name of the constructor of a class, or of a base in the module."""

@@ -547,7 +547,7 @@ def test_methods_are_left_out_with_the_constructor_of_their_class_or_its_base() 
         class Plain:
             def train(self, epochs): pass
     """
-    reason = "of its constructor, nothing is known of body"
+    reason = "its constructor is left out, as nothing is known of body"
     assert left_out(source) == {
         "Net.__init__": "nothing is known of body",
         "Net.train": reason,
