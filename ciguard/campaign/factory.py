@@ -84,7 +84,7 @@ class StreamFactory:
         name_of = partial(self._name, f"{kind} by visits", group, chosen)
         used = Snapshot() if self.choose is None else self.choose(group, name_of)
         level.recall(used.learned)
-        is_adaptive = not config.max_cases and config.shard.is_whole_campaign
+        is_adaptive = not config.has_fixed_cases
         batches = VisitedBatches(level, shares, seed=config.seed, is_adaptive=is_adaptive)
         return Stream(name_of(used.digest), batches, group, lanes=self.lanes)
 

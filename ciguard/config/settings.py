@@ -387,6 +387,11 @@ class Config:
         return self.compare_only or bool(self.base) or self.is_part
 
     @property
+    def has_fixed_cases(self) -> bool:
+        """True if the run calls the same cases on every machine, however fast it is."""
+        return bool(self.max_cases) or not self.shard.is_whole_campaign
+
+    @property
     def is_part(self) -> bool:
         """True if `ciguard merge` decides the verdict of this run together with other parts."""
         return self.part or not self.shard.is_whole_campaign

@@ -85,7 +85,7 @@ class Detect(CampaignStage):
     def _is_wanted(self) -> bool:
         """True unless the run is limited to a number of cases, or is a part of a campaign."""
         config = self._state.config
-        return not config.max_cases and not config.is_part and config.detection
+        return config.detection and not config.has_fixed_cases and not config.is_part
 
     def _sample(self, group: Group) -> SampledCalls:
         sample = self._samples.get(group.library)

@@ -69,8 +69,12 @@ class Minimise(CampaignStage):
         return self._minimiser.needed_s + waiting * self._minimiser.seconds_per_search
 
     def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
-        """Minimise one bucket at a time beside exploring."""
-        if is_exploring and self._has_time:
+        """Minimise one bucket at a time beside exploring.
+
+        With fixed cases, all buckets wait until their simplest case is known, so that the result
+        does not depend on the speed of the machine.
+        """
+        if is_exploring and self._has_time and not self._state.config.has_fixed_cases:
             if self._minimiser.is_idle:
                 self._update_waiting()
                 waiting = self._waiting.values()

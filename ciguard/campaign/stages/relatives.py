@@ -88,7 +88,7 @@ class CrashRelatives(CampaignStage):
         """
         config = self._state.config
         is_only_compared = config.compare_only and not config.base
-        return not config.max_cases and not config.is_part and not is_only_compared
+        return not (config.has_fixed_cases or config.is_part or is_only_compared)
 
     def _trials(self, group: Group) -> Iterator[_Trial]:
         """Yield the calls of all relatives of the APIs that crashed, by relative."""
