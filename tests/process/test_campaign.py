@@ -106,6 +106,10 @@ def shown(buckets: tuple[Bucket, ...]) -> set[tuple[str, object, object]]:
     return {(b.fingerprint, b.finding.case, b.count) for b in buckets}
 
 
+def counts_of(buckets: tuple[Bucket, ...]) -> dict[str, int]:
+    return {b.fingerprint: b.count for b in buckets}
+
+
 def test_same_seed_gives_same_cases_and_buckets(campaign: Campaign, tmp_path: Path) -> None:
     settings = {"api": QUICK, "jobs": 2, "seed": 3}
 
@@ -398,7 +402,8 @@ def test_lost_target_does_not_pass_and_is_repeated_on_resume(
     assert any(isinstance(event, TargetUnavailable) for event in lost)
     assert (end(lost).verdict, end(lost).exit_code) == (Verdict.NOT_RUN, 3)
     assert end(rest).verdict is Verdict.ESTABLISHED
-    assert shown(end(rest).buckets) == shown(end(whole).buckets)
+    # Another case may represent a bucket whose first case the lost target did not confirm.
+    assert counts_of(end(rest).buckets) == counts_of(end(whole).buckets)
     assert [t.tally.as_dict() for t in end(rest).targets] == [
         t.tally.as_dict() for t in end(whole).targets
     ]

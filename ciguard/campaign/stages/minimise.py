@@ -105,7 +105,9 @@ class Minimise(CampaignStage):
     def _propose(self, bucket: Bucket) -> None:
         self._waiting.pop(bucket.fingerprint)
         self._proposed.add(bucket.fingerprint)
-        self._minimiser.propose(bucket.fingerprint, bucket.finding)
+        # Another case may represent the bucket by now.
+        current = self._state.collector.confirmed.get(bucket.fingerprint) or bucket
+        self._minimiser.propose(bucket.fingerprint, current.finding)
 
     def take(self, result: JobResult) -> Iterator[Event]:
         """Process a result; a simpler case represents its bucket from then on."""
