@@ -343,7 +343,7 @@ def test_deprecation_warnings_of_a_call_are_returned(dispatcher: Dispatcher) -> 
 
     (message,) = tasks.deprecation_warnings(case_to_json(deprecated), limit_s=10.0)
 
-    assert "deprecated" in message
+    assert "getlocale() instead" in message or "deprecated" in message  # as Python's version says
     assert tasks.deprecation_warnings(case_to_json(call("double", 1)), limit_s=10.0) == []
     assert tasks.deprecation_warnings(case_to_json(call("fragile", -1)), limit_s=10.0) == []
 

@@ -54,11 +54,12 @@ def share(events: list[Event], status: str, *, last: bool) -> float:
 
 
 def test_feedback_takes_effect_in_the_next_batch(folder: Path) -> None:
-    events = campaign(folder, targets=(TWO,), api=("planted.tail",), max_cases=48)
+    events = campaign(folder, targets=(TWO,), api=("planted.tail",), max_cases=52)
 
-    first, second, third = (counts["passed"] for _, counts in batches(events))
-    assert first < 16
-    assert (second, third) == (16, 16)
+    first, second, third, fourth = (counts["passed"] for _, counts in batches(events))
+    assert first <= 4
+    assert second < min(third, fourth)  # the four calls of the first batch are too few
+    assert min(third, fourth) >= 14  # some boundary values are rejected
 
 
 def test_feedback_hides_no_internal_error(folder: Path) -> None:

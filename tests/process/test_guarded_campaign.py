@@ -48,12 +48,15 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_silent_errors_are_found_and_shown_by_their_scripts(tmp_path: Path) -> None:
     found = buckets(tmp_path, PLAIN, GUARDED, api=(*SILENT, "planted.double"))
 
-    kinds = {(b.finding.api, b.finding.oracle, b.finding.kind) for b in found}
+    guarded = [bucket for bucket in found if bucket.finding.targets == (GUARDED,)]
+    kinds = {(b.finding.api, b.finding.oracle, b.finding.kind) for b in guarded}
     assert kinds == {
         ("planted.memory.overread", "memory", "out-of-bounds-read"),
         ("planted.memory.stale", "memory", "use-after-free"),
     }
-    assert all(bucket.finding.targets == (GUARDED,) for bucket in found), kinds
+    # What an invalid read returns on the plain target may differ from call to call.
+    others = {(b.finding.oracle, b.finding.kind) for b in found if b not in guarded}
+    assert others <= {("metamorphic", "same call twice")}
     stale = next(b for b in found if b.finding.api == "planted.memory.stale")
     assert stale.reproduced
     environment = {**os.environ, "PATH": "/usr/bin:/bin"}
