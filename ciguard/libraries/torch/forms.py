@@ -10,7 +10,6 @@ from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import (
     CallValue,
     Constant,
-    Explicit,
     ListValue,
     LiteralValue,
     MemberValue,
@@ -51,30 +50,6 @@ def _expanded(tensor: TensorValue) -> Value:
     """Return a view whose first dimension repeats the same memory."""
     single = TensorValue(tensor.dtype, (1, *tensor.shape[1:]), tensor.fill)
     return CallValue("torch.Tensor.expand", (single, _ints(tensor.shape)))
-
-
-def _sparse_outside(tensor: TensorValue) -> Value:
-    """Return a sparse tensor with an index outside of its shape."""
-    indices = TensorValue("int64", (len(tensor.shape), 2), Explicit((0, 100) * len(tensor.shape)))
-    values = TensorValue(tensor.dtype, (2,), tensor.fill)
-    return CallValue("torch.sparse_coo_tensor", (indices, values, _ints(tensor.shape)))
-
-
-def _compressed_outside(layout: str) -> TensorMaker:
-    """Return a maker of compressed sparse tensors with offsets and indices out of range."""
-    axis = 1 if layout.endswith("sc") else 0
-    block = (1, 1) if layout.startswith("sparse_bs") else ()
-
-    def make(tensor: TensorValue) -> Value:
-        count = tensor.shape[axis]
-        offsets = TensorValue("int64", (count + 1,), Explicit((0, *[100] * count)))
-        indices = TensorValue("int64", (2,), Explicit((-1, 100)))
-        values = TensorValue(tensor.dtype, (2, *block), tensor.fill)
-        keywords = (("layout", MemberValue(f"torch.{layout}")),)
-        arguments = (offsets, indices, values, _ints(tensor.shape))
-        return CallValue("torch.sparse_compressed_tensor", arguments, keywords)
-
-    return make
 
 
 def _quantised_by_channel(tensor: TensorValue) -> Value:
@@ -127,11 +102,6 @@ FORMS = (
     TensorForm("sparse blocks", _in_blocks("bsr"), _SPARSE, (2, 2)),
     TensorForm("sparse blocks of columns", _in_blocks("bsc"), _SPARSE, (2, 2)),
     TensorForm("hybrid", call_maker("torch.Tensor.to_sparse", LiteralValue(1)), _SPARSE, (2, 5)),
-    TensorForm("sparse, index out of range", _sparse_outside, _SPARSE, (1, 5)),
-    *(
-        TensorForm(f"{layout}, out of range", _compressed_outside(layout), _SPARSE, (2, 2))
-        for layout in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
-    ),
     TensorForm("without data", call_maker("torch.Tensor.to", LiteralValue("meta"))),
     TensorForm("negated view", _negated, _REAL),
     TensorForm("nested", _nested, _REAL, (2, 5)),
