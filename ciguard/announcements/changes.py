@@ -95,7 +95,7 @@ class DocumentedChange:
             return f"{subject} now also says “{self.after}”"
         if not self.after:
             return f"{subject} no longer says “{self.before}”"
-        return f"{subject} said “{self.before}” and now says “{self.after}”"
+        return f"{subject} changed from “{self.before}” to “{self.after}”"
 
 
 def documented_changes(base: ApiDocumentation, head: ApiDocumentation) -> list[DocumentedChange]:

@@ -13,6 +13,8 @@ _CONFIRM_UNTIL = 0.89
 _MINIMISE_UNTIL = 0.91
 _ATTRIBUTE = 0.06
 _DETECT = 0.04
+_MIN_DETECT_S = 2.0
+"""Time for planting defects in short runs, in seconds, if earlier stages left it."""
 _DETECT_UNTIL = 0.94
 _TRACE_UNTIL = 0.95
 _DATE_SHARE = 0.5
@@ -113,7 +115,7 @@ class Budget:
     def detect_until(self) -> float:
         """Deadline of planting defects, if this begins when the last stage ended."""
         latest = self._until(_DETECT_UNTIL)
-        return min(latest, self._stage_began + _DETECT * self.total_s)
+        return min(latest, self._stage_began + max(_MIN_DETECT_S, _DETECT * self.total_s))
 
     @property
     def trace_until(self) -> float:

@@ -24,7 +24,7 @@ _MAX_REASON = 300
 
 @dataclass(slots=True)
 class CalledFunctions:
-    """The functions that a stream has to test, and what became of their calls."""
+    """The functions that a stream has to test, and the outcomes of their calls."""
 
     functions: tuple[str, ...] = ()
     """Names of the functions in reports."""

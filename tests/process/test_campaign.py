@@ -537,7 +537,7 @@ def test_environment_of_several_targets_is_inspected_once(campaign: Campaign) ->
 
 
 def test_planted_defects_are_noticed_and_enter_no_bucket(campaign: Campaign) -> None:
-    settings = {"api": ("planted.double", "planted.cube", "planted.tail"), "budget_s": 12.0}
+    settings = {"api": ("planted.double", "planted.cube", "planted.tail"), "budget_s": 20.0}
     settings |= {"max_cases": 0, "seed": 1}
 
     events = campaign(**settings)
@@ -553,7 +553,7 @@ def test_run_that_notices_too_few_planted_defects_does_not_pass(
     campaign: Campaign, tmp_path: Path
 ) -> None:
     one_target = {"targets": (ONE,), "api": ("planted.double", "planted.cube"), "relations": ()}
-    timed = {"budget_s": 10.0, "max_cases": 0}
+    timed = {"budget_s": 20.0, "max_cases": 0}
     campaign(**one_target)  # the baseline
     baseline = (tmp_path / "baseline" / "buckets.jsonl").read_bytes()
 

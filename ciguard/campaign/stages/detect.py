@@ -136,7 +136,9 @@ class Detect(CampaignStage):
                     encode_planted(judged.call, search.defect, search.detail)
                     for judged in search.running
                 ]
-                job = Job(search.target, (self.KEY, number), tuple(cases), max_hangs=1)
+                # Workers of their own: no result of these calls may be proven, or run again.
+                key = (self.KEY, number)
+                job = Job(search.target, key, tuple(cases), fresh=True, max_hangs=1)
                 self._state.dispatcher.add(job)
                 running += 1
 

@@ -26,7 +26,7 @@ def test_a_similar_sentence_replaces_the_other() -> None:
     )
 
     assert words_of(base, head) == [
-        "the documentation said “Returns the sum of all” and now says “Returns the mean of all”",
+        "the documentation changed from “Returns the sum of all” to “Returns the mean of all”",
         "the documentation now also says “Keeps NaN”",
     ]
     assert words_of(head, base)[-1] == "the documentation no longer says “Keeps NaN”"
