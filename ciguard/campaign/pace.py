@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MIN_FIRST_LIMIT_S = 0.3
+MIN_FIRST_LIMIT_S = 0.2
 """Minimum first timeout, in seconds; it exceeds the delay of a busy machine."""
 _TIMES_OF_TARGET = 25
 """First timeout as a multiple of the mean time of the target's cases."""

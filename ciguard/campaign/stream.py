@@ -46,8 +46,6 @@ _MAX_AHEAD = 256
 """Maximum number of batches that wait for an earlier one to be judged."""
 _MAX_PARKED_AT_ONCE = 3
 """Number of parked cases after which the rest of a batch is parked, too."""
-_TIMES_OF_SLOW_RELATIONS = 5
-"""Factor of the first timeout for a batch with a relation that compiles or traces its call."""
 _MAX_PARKED_SHARE = 0.1
 """Maximum share of a target's time for parked cases while exploring."""
 
@@ -226,8 +224,11 @@ class Stream:
         if batch is None or not targets:
             return
         encoded = tuple(map(encode, batch.cases))
+        slow = frozenset(
+            text for text, case in zip(encoded, batch.cases, strict=True) if is_slow(case)
+        )
         for target in targets:
-            first_limit_s = self._first_limit_s(target, batch)
+            first_limit_s = self._first_limit_s(target, batch.api)
             dispatcher.add(
                 Job(
                     target,
@@ -236,16 +237,14 @@ class Stream:
                     max_hangs=_MAX_PARKED_AT_ONCE if first_limit_s else 1,
                     limit_s=self.limit_s,
                     first_limit_s=first_limit_s,
+                    slow_cases=slow,
                     tested=batch.cases,
                 )
             )
 
-    def _first_limit_s(self, target: str, batch: Batch) -> float:
-        """Return the timeout after which a case of a batch is parked, in seconds; 0 for none."""
-        if not self._is_parkable(target):
-            return 0.0
-        factor = _TIMES_OF_SLOW_RELATIONS if any(map(is_slow, batch.cases)) else 1
-        return factor * self._pace(target).first_limit_s(batch.api)
+    def _first_limit_s(self, target: str, api: str) -> float:
+        """Return the timeout after which a case of an API is parked, in seconds; 0 for none."""
+        return self._pace(target).first_limit_s(api) if self._is_parkable(target) else 0.0
 
     def _targets_of(self, api: str) -> list[str]:
         group, modes = self.group, {EAGER, self.mode} if self.mode != GUARDED else {GUARDED}

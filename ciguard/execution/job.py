@@ -48,6 +48,8 @@ class Job:
     """Preliminary timeout of one case, in seconds, which replaces the others; 0 for none.
 
     A `Hung` outcome is preliminary, too, and has no stack. The caller runs the case again."""
+    slow_cases: frozenset[bytes] = frozenset()
+    """Cases that compile or trace their call, whose preliminary timeout is longer."""
     is_careful: bool = False
     """True to run the cases one by one, each followed by canaries, as one may be hostile."""
     tested: tuple[Case, ...] = ()

@@ -26,6 +26,8 @@ _SILENCE_S = 60.0
 _RESIDENT, _DATA = 1, 5
 """Fields of /proc/PID/statm: resident memory, and the data that RLIMIT_DATA limits."""
 _MAX_LEAKED_SHARE = 0.5
+_TIMES_OF_SLOW_CASES = 8
+"""Factor of the preliminary timeout of a case that compiles or traces its call."""
 _LIBRARY_MIB = 2048
 """Resident memory of a loaded library that does not count, in MiB, or its initial memory."""
 
@@ -34,7 +36,10 @@ def limit_of(job: Job, case: bytes, limits: Limits) -> float:
     """Return the timeout of a case of a job, in seconds."""
     default_s = limits.program_s if holds_program(case) else limits.case_s
     full_s = job.limit_s or default_s
-    return min(job.first_limit_s, full_s) if job.first_limit_s else full_s
+    if not job.first_limit_s:
+        return full_s
+    factor = _TIMES_OF_SLOW_CASES if case in job.slow_cases else 1
+    return min(factor * job.first_limit_s, full_s)
 
 
 class WorkerMonitor:

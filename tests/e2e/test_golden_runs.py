@@ -71,9 +71,19 @@ def is_waste(path):
 _ENVIRONMENT = re.compile(r"/\S*/ciguard-model-defects\S*\.whl|/tmp/\S+")
 
 
-def golden(name: str, out: Path) -> None:
-    """Compare a run with the stored one, all of it at once, so that a change shows whole."""
-    shown = json.dumps(_run(out), indent=1, sort_keys=True) + "\n"
+def golden(name: str, out: Path, *, without: Iterable[str] = ()) -> None:
+    """Compare a run with the stored one, all of it at once, so that a change shows whole.
+
+    Args:
+        name: name of the stored run.
+        out: folder of the run.
+        without: keys of buckets that also depend on the machine.
+    """
+    run = _run(out)
+    for bucket in run["buckets"]:
+        for key in without:
+            del bucket[key]
+    shown = json.dumps(run, indent=1, sort_keys=True) + "\n"
     path = GOLDEN / f"{name}.json"
     assert schema_violations("run", run_of(out)) == []
     for file in ("buckets.jsonl", "findings.jsonl"):
@@ -140,7 +150,10 @@ def test_the_run_of_level_model_is_as_stored(tmp_path: Path) -> None:
     models = ("--level", "model", "--model", "lenet5-mnist")
     targets = (right, f"{right} MODEL_DEFECTS=batch-epsilon")
 
-    golden("model", ran(tmp_path, *models, *words, "--max-cases", "160", targets=targets))
+    out = ran(tmp_path, *models, *words, "--max-cases", "160", targets=targets)
+
+    # Which mutant deviates most, and so represents its bucket, depends on the kernels of the CPU.
+    golden("model", out, without=("case",))
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,6 +152,17 @@ def test_preliminary_timeout_ends_a_case_early_without_a_stack(dispatcher: Dispa
     assert isinstance(before, Passed)
     assert hung == Hung(0.3)
     assert isinstance(after, Passed)
+
+
+def test_only_slow_cases_have_the_longer_preliminary_timeout(dispatcher: Dispatcher) -> None:
+    usual, slow = encoded(call("spin", -1)), encoded(call("spin", -2))
+    slow_cases = frozenset({slow})
+    job = Job("planted", "test", (usual, slow), limit_s=1.5, first_limit_s=0.3)
+    dispatcher.add(replace(job, slow_cases=slow_cases))
+
+    (result,) = [result for _ in range(200) for result in dispatcher.wait(0.1)]
+
+    assert result.outcomes == (Hung(0.3), Hung(1.5))
 
 
 def test_a_program_has_a_limit_of_its_own_whoever_runs_it() -> None:

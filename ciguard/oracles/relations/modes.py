@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.relations.contract import Twin
 
-_COMPILE_PERIOD = 12
+_DYNAMO_PERIOD = 48
+"""A call of `torch.compile` takes as long as hundreds of other calls."""
+_XLA_PERIOD = 12
 _TRACE_PERIOD = 6
 
 
@@ -106,7 +108,7 @@ TORCH_COMPILE = _register_mode_relation(
     "torch.compile",
     _is_call_of("torch"),
     _wrapper_twin("torch.compile", backend="aot_eager"),
-    every=_COMPILE_PERIOD,
+    every=_DYNAMO_PERIOD,
 )
 TORCH_TRACE = _register_mode_relation(
     "torch.jit.trace", _is_call_of("torch"), _trace_twin, every=_TRACE_PERIOD
@@ -121,6 +123,6 @@ TF_XLA = _register_mode_relation(
     "tf.function with XLA",
     _is_call_of("tensorflow"),
     _wrapper_twin("tensorflow.function", jit_compile=True),
-    every=_COMPILE_PERIOD,
+    every=_XLA_PERIOD,
 )
 JAX_JIT = _register_mode_relation("jax.jit", _is_call_of("jax"), _jit_twin, every=_TRACE_PERIOD)

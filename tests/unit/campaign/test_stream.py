@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ciguard.campaign.batches import IndexedBatches, VisitedBatches
+from ciguard.campaign.pace import MIN_FIRST_LIMIT_S
 from ciguard.campaign.stream import ExecutedBatch, Stream
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.intent import Intent
@@ -434,7 +435,7 @@ def test_a_case_that_exceeds_the_first_timeout_runs_again_with_the_full_one() ->
     (executed,) = played.take(JobResult(retry, (PASSED,), 1.2))
 
     assert first == []
-    assert (job.first_limit_s, retry.first_limit_s, retry.limit_s) == (0.3, 0.0, 0.0)
+    assert (job.first_limit_s, retry.first_limit_s, retry.limit_s) == (MIN_FIRST_LIMIT_S, 0.0, 0.0)
     assert retry.cases == (job.cases[1],)
     assert executed.outcomes == {ONE: (PASSED,) * 4}
     assert played.dropped_cases == 0
