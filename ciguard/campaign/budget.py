@@ -7,6 +7,9 @@ import time
 _EXPLORE_UNTIL = 0.74
 _EXPLORE_LATEST = 0.86
 _MEASURE = 0.12
+_COUNT = 0.06
+_MIN_COUNTED_S = 300.0
+"""Budget from which on instructions are counted, as importing takes Valgrind up to a minute."""
 _LIBRARIES = 0.06
 _RELATIVES = 0.03
 _CONFIRM_UNTIL = 0.89
@@ -38,6 +41,8 @@ class Budget:
         self.stages: dict[str, float] = {}
         self.measures = False
         """True if targets can be measured against each other, which exploring leaves time for."""
+        self.counts = False
+        """True if instructions are counted, for which earlier stages leave time."""
         self.attributes = False
         """True if there is a base, so that stages before attribution end earlier."""
         self.spans_libraries = False
@@ -60,12 +65,25 @@ class Budget:
     @property
     def explore_latest(self) -> float:
         """Deadline of exploring, if the stages after it have little to do."""
-        return self._until(self._compare_latest - self._measure - self._libraries)
+        return self._until(self._measure_latest - self._measure - self._libraries)
 
     @property
     def _compare_latest(self) -> float:
         """Share of the time after which targets and libraries are not compared any more."""
         return _EXPLORE_LATEST - self._attribute
+
+    @property
+    def _measure_latest(self) -> float:
+        return self._compare_latest - self._count
+
+    @property
+    def suffices_to_count(self) -> bool:
+        """True if the run is so long that counting instructions is worth it."""
+        return self.total_s >= _MIN_COUNTED_S
+
+    @property
+    def _count(self) -> float:
+        return _COUNT if self.counts else 0.0
 
     @property
     def _attribute(self) -> float:
@@ -87,14 +105,20 @@ class Budget:
     @property
     def libraries_until(self) -> float:
         """Deadline of comparing libraries, if this begins when the last stage ended."""
-        latest = self._until(self._compare_latest - self._measure)
+        latest = self._until(self._measure_latest - self._measure)
         return min(latest, self._stage_began + self._libraries * self.total_s)
 
     @property
     def measure_until(self) -> float:
         """Deadline of measuring, if this begins when the last stage ended."""
-        latest = self._until(self._compare_latest)
+        latest = self._until(self._measure_latest)
         return min(latest, self._stage_began + self._measure * self.total_s)
+
+    @property
+    def count_until(self) -> float:
+        """Deadline of counting instructions, if this begins when the last stage ended."""
+        latest = self._until(self._compare_latest)
+        return min(latest, self._stage_began + self._count * self.total_s)
 
     @property
     def confirm_until(self) -> float:

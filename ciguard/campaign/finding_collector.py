@@ -207,6 +207,15 @@ class FindingCollector:
         self.confirmed.replace(explained)
         self._journal.bucket(explained.fingerprint, explained)
 
+    def set_counts(self, bucket: Bucket, finding: Finding, *, is_refuted: bool) -> Iterator[Event]:
+        """Record the instructions of a confirmed bucket's call, which may refute its finding."""
+        counted = replace(bucket, finding=finding)
+        if is_refuted:
+            counted = replace(counted, confirmation=Confirmation.FLAKY)
+            yield BucketFlaky(bucket=counted)
+        self.confirmed.replace(counted)
+        self._journal.bucket(counted.fingerprint, counted)
+
     def set_attribution(self, attributed: Attributed) -> Iterator[Event]:
         """Record on which sides of a change a confirmed bucket shows."""
         bucket = self.confirmed.get(attributed.key)

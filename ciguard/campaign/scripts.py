@@ -16,7 +16,7 @@ from ciguard.domain.findings import Comparison, Confirmation, PairKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Outcome, status
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import is_measured, traits_of
+from ciguard.oracles import MORE_INSTRUCTIONS, is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
@@ -214,8 +214,8 @@ def check_scripts(
     for bucket in order:
         name = shown_on(bucket.finding, script_targets)
         member = members.get(name)
-        if member is None or member.not_run:
-            continue
+        if member is None or member.not_run or bucket.finding.kind == MORE_INSTRUCTIONS:
+            continue  # workers cannot start Valgrind
         limit_for = limit_of if bucket.finding.case.is_api_use else program_limit_s
         limit_s = _LIMIT_FACTOR * limit_for(member.environment, case_limit_s)
         run = partial(_run, dispatcher, until=until, limit_s=limit_s)

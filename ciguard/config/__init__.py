@@ -35,6 +35,8 @@ from ciguard.config.settings import (
     CONFINE_ALWAYS,
     CONFINE_NEVER,
     CONFINE_WHERE_POSSIBLE,
+    COUNT_ALWAYS,
+    COUNT_NEVER,
     DEFAULT_TARGETS,
     Config,
 )
@@ -44,6 +46,8 @@ __all__ = [
     "CONFINE_ALWAYS",
     "CONFINE_NEVER",
     "CONFINE_WHERE_POSSIBLE",
+    "COUNT_ALWAYS",
+    "COUNT_NEVER",
     "DEFAULT_TARGETS",
     "LEVEL_SETTINGS",
     "OWN_LEVELS",

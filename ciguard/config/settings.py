@@ -43,18 +43,13 @@ DEFAULT_TARGETS = ("torch==2.13.0", *(_TENSORFLOW if sys.version_info < (3, 14) 
 """Default targets, all of which have a build for the running version of Python."""
 
 TAGS = (
-    "files",
-    "network",
-    "process",
-    "global-state",
-    "blocking",
-    "debug",
-    "callback",
-    "removed",
-)
+    "files", "network", "process", "global-state", "blocking", "debug", "callback", "removed",
+)  # fmt: skip
 """Tags of APIs that are not called unless the setting `allow` names the tag."""
 
 CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort", "off"
+
+COUNT_ALWAYS, COUNT_IN_LONG_RUNS, COUNT_NEVER = "on", "auto", "off"
 
 T = TypeVar("T")
 _DAY_S = 86_400.0
@@ -283,6 +278,14 @@ class Config:
             severity(),
             "Minimum severity of a new finding that fails the run: "
             f"{', '.join(item.label for item in Severity)}.",
+        ),
+    )
+    instructions: str = field(
+        default=COUNT_IN_LONG_RUNS,
+        metadata=_metadata(
+            choice(COUNT_IN_LONG_RUNS, COUNT_ALWAYS, COUNT_NEVER),
+            "Count instructions of calls with Valgrind, which shows slowdowns of 5 %. The value "
+            "auto counts in runs of at least 5 minutes without --max-cases.",
         ),
     )
     detection: bool = field(

@@ -20,6 +20,8 @@ class Quantity(StrEnum):
     """Peak memory of one call, in bytes."""
     GROWTH = "growth"
     """Private memory of the process at each checkpoint, in bytes."""
+    INSTRUCTIONS = "instructions"
+    """Executed instructions per call, counted by callgrind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

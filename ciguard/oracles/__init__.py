@@ -25,6 +25,7 @@ from ciguard.oracles.differential import (
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import equivalence_of, equivalent_call, translated_calls
 from ciguard.oracles.hang import HANG, SLOW, slow_finding, timeout_of
+from ciguard.oracles.instructions import MORE_INSTRUCTIONS, CountChange, has_counts
 from ciguard.oracles.levels import (
     JudgedLevel,
     JudgingDefaults,
@@ -56,9 +57,11 @@ __all__ = [
     "MIN_PEAK",
     "MIN_RATIO",
     "MIN_TIME_NS",
+    "MORE_INSTRUCTIONS",
     "ORACLES",
     "SLOW",
     "UNSTABLE_TAGS",
+    "CountChange",
     "Identity",
     "JudgedLevel",
     "JudgingDefaults",
@@ -71,6 +74,7 @@ __all__ = [
     "encode_for_target",
     "equivalence_of",
     "equivalent_call",
+    "has_counts",
     "headline",
     "input_precision_of",
     "is_comparable",

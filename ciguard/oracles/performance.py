@@ -18,6 +18,12 @@ from ciguard.execution import Measurement, Quantity, decode_measured
 from ciguard.oracles.contract import Traits, traits_of
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
+from ciguard.oracles.instructions import (
+    MIN_CHANGE,
+    MORE_INSTRUCTIONS,
+    CountChange,
+    count_in_words,
+)
 from ciguard.oracles.signed_rank import signed_rank_p
 from ciguard.targets import EAGER
 
@@ -27,9 +33,6 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Identity, Subject
-
-PERFORMANCE = "performance"
-"""Name of the oracle, whose findings are confirmed by measuring again, not by running the case."""
 
 ALPHA = 0.001
 """Significance level of all tests of a run together. It is divided equally between the tests."""
@@ -56,7 +59,12 @@ _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
 """Kinds of pairs whose targets should be equally fast. Devices, modes and backends need not be."""
 _MIN_EXCESS = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
 """Minimum difference of the medians for a finding, by quantity."""
-KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
+KINDS = {
+    Quantity.TIME: "slower",
+    Quantity.PEAK: "more memory",
+    Quantity.GROWTH: "leak",
+    Quantity.INSTRUCTIONS: MORE_INSTRUCTIONS,
+}
 """Kinds of findings, by the measured quantity."""
 
 
@@ -215,6 +223,8 @@ def _slopes(measured: Measurement) -> tuple[float, ...]:
 class PerformanceOracle:
     """Reports targets that take much more time or memory for a call than the first target."""
 
+    NAME: ClassVar[str] = "performance"
+    """Name of the oracle, whose findings are confirmed by measuring again."""
     traits: ClassVar[Traits] = Traits(
         is_measured=True,
         needs_conforming=True,
@@ -237,7 +247,7 @@ class PerformanceOracle:
         reference, *other_names = measured
         return [
             Finding(
-                oracle=PERFORMANCE,
+                oracle=self.NAME,
                 kind=KINDS[measured[name].quantity],
                 severity=Severity.LOW,
                 library=subject.library,
@@ -276,6 +286,8 @@ def _claim(reference: Measurement, other: Measurement) -> str:
         if not leaks_more(reference, other):
             return ""
         return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
+    if other.quantity is Quantity.INSTRUCTIONS:
+        return _count_claim(reference, other)
     cost_excess = excess(reference, other)
     if cost_excess is None:
         return ""
@@ -288,12 +300,25 @@ def _claim(reference: Measurement, other: Measurement) -> str:
     return f"{verb} {cost_excess.ratio:.1f} times {comparison}: {amounts} ({proof})"
 
 
+def _count_claim(reference: Measurement, other: Measurement) -> str:
+    change = CountChange.between(reference, other)
+    if not change.is_slower:
+        return ""
+    amounts = f"{count_in_words(change.other)} instead of {count_in_words(change.reference)}"
+    return f"executes {change.ratio - 1:.1%} more: {amounts} (spread {change.spread:.2%})"
+
+
 def _evidence(measured: Mapping[str, Measurement], reference: str, other: str) -> Evidence:
     """Return the medians or the growth on both targets, and the invariant that is violated."""
     quantity = measured[other].quantity
     if quantity is Quantity.GROWTH:
         law = "The memory of a process does not grow with every call"
         source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
+    elif quantity is Quantity.INSTRUCTIONS:
+        law = f"The same call does not execute {MIN_CHANGE - 1:.1%} more than on {reference}"
+        change = CountChange.between(measured[reference], measured[other])
+        count = len(measured[other].values)
+        source = f"callgrind, {count} counts in processes of their own, spread {change.spread:.2%}"
     else:
         verb = "take" if quantity is Quantity.TIME else "need"
         law = f"The same call does not {verb} {MIN_RATIO:g} times as much as on {reference}"
@@ -312,6 +337,8 @@ def measurement_in_words(measured: Measurement) -> str:
         return f"{median(measured.values) / 1000:,.1f} µs"
     if measured.quantity is Quantity.PEAK:
         return f"{median(measured.values) / 2**20:,.1f} MiB"
+    if measured.quantity is Quantity.INSTRUCTIONS:
+        return count_in_words(median(measured.values))
     return f"{growth(measured).per_call / 1024:.1f} KiB more per call"
 
 

@@ -34,6 +34,7 @@ STAGES = (
     "relatives",
     "libraries",
     "measure",
+    "count",
     "confirm",
     "minimise",
     "attribute",

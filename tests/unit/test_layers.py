@@ -84,6 +84,7 @@ WORKER = "execution/worker"
 IN_TARGET = "in_target"
 """Folders of code that runs in the target's interpreter, without the packages' `__init__`."""
 SHARED = {
+    "ciguard.execution.worker.callgrind",
     "ciguard.execution.worker.fills",
     "ciguard.execution.worker.guard",
     "ciguard.execution.worker.layer_weights",

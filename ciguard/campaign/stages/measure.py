@@ -10,10 +10,11 @@ from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stages.suspects import Suspects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import EventLoop
+    from ciguard.campaign.stages.suspects import SuspectCall
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.events import Event
@@ -42,6 +43,28 @@ class Measure(CampaignStage):
     def watch(self, executed: ExecutedBatch, group: Group) -> None:
         """Record the costs of an explored batch."""
         self._suspects.note(executed, group)
+
+    @property
+    def has_candidates(self) -> bool:
+        """True if calls were recorded that can be compared between targets."""
+        return self._suspects.has_calls
+
+    def candidates(self, preferred: Collection[str]) -> list[SuspectCall]:
+        """Return one call per API: suspicious ones first, then those of preferred APIs.
+
+        Calls that were screened have their enlarged inputs.
+        """
+        screened = {(call.library, call.case.api): call for call in self._measurer.screened}
+        suspicious = {(call.library, call.case.api) for call in self._measurer.suspicious}
+        calls = [
+            screened.get((call.library, call.case.api), call) for call in self._suspects.ranked()
+        ]
+
+        def order(call: SuspectCall) -> tuple[bool, bool]:
+            key = call.library, call.case.api
+            return key not in suspicious, call.case.api not in preferred
+
+        return sorted(calls, key=order)
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Measure calls, if there are comparable targets."""

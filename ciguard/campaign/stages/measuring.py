@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign.stages.enlarging import climb
 from ciguard.campaign.stages.screening import (
+    MEASURED,
     Screened,
     Suspicion,
     SuspicionTrial,
@@ -94,6 +95,10 @@ class Measurer:
         self._session = 0
         self._settled: list[ConfirmationResult] = []
         self._unconfirmed: list[tuple[str, Finding]] = []
+        self.screened: list[SuspectCall] = []
+        """Calls that were measured a few times, with enlarged inputs."""
+        self.suspicious: list[SuspectCall] = []
+        """Calls among them that seemed to take longer on a target."""
         self.measured: dict[str, frozenset[str]] = {}
         """Targets on which a record's case was measured again, by fingerprint."""
 
@@ -104,7 +109,7 @@ class Measurer:
         )
         self._queue.extend(candidates)
         pairs = sum(len(candidate.targets) - 1 for candidate in self._queue) + len(self._records)
-        self._tests = max(1, pairs * len(Quantity))
+        self._tests = max(1, pairs * len(MEASURED))
         self._steps = self._work()
 
     @property
@@ -195,9 +200,14 @@ class Measurer:
                 for (call, _), measured in zip(requested, answers, strict=True):
                     if measured is not None:
                         call.add(target, measured)
-        return [
+        suspicions = [
             suspicion for call in screened for suspicion in call.suspicions(targets[0], targets[1:])
         ]
+        self.screened += [call.large for call in screened]
+        self.suspicious += [
+            suspicion.candidate for suspicion in suspicions if suspicion.quantity is Quantity.TIME
+        ]
+        return suspicions
 
     def _enlarged(
         self, candidates: list[SuspectCall], target: str, session: int
@@ -250,7 +260,7 @@ class Measurer:
         present = () if group is None else group.targets_with(record.representative.api)
         targets = comparable(present, group) if group is not None else ()
         self._in_use = targets
-        quantities = {kind: quantity for quantity, kind in KINDS.items()}
+        quantities = {kind: quantity for quantity, kind in KINDS.items() if quantity in MEASURED}
         quantity = quantities.get(record.representative.kind)
         if not targets or quantity is None:
             return  # a kind of another version of ciguard: not exercised

@@ -32,6 +32,8 @@ _HINTS = {
     Quantity.GROWTH: MIN_GROWTH / 2,
 }
 """Minimum differences of suspicious candidates; the peak hardly varies, so it is not halved."""
+MEASURED = tuple(_HINTS)
+"""Quantities that workers measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Screened:
     def suspicions(self, reference: str, others: Iterable[str]) -> Iterator[Suspicion]:
         """Yield the targets and quantities that seem worse than the reference."""
         for other in others:
-            for quantity in Quantity:
+            for quantity in MEASURED:
                 baseline = self._measured.get((quantity, reference))
                 compared = self._measured.get((quantity, other))
                 if baseline and compared and is_worse(quantity, baseline, compared):
@@ -159,6 +161,9 @@ def request(candidate: SuspectCall, quantity: Quantity, *, factor: int = 1) -> b
         candidate: call to measure.
         quantity: quantity to measure.
         factor: factor for the number of calls, for a leak.
+
+    Raises:
+        ValueError: if workers do not measure the quantity.
     """
     case = encode(candidate.case)
     match quantity:
@@ -169,6 +174,9 @@ def request(candidate: SuspectCall, quantity: Quantity, *, factor: int = 1) -> b
         case Quantity.GROWTH:
             calls = factor * _calls(candidate, _GROWTH_S, _MAX_GROWTH_CALLS)
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
+        case Quantity.INSTRUCTIONS:
+            msg = "workers do not count instructions"
+            raise ValueError(msg)
 
 
 def _time_request(candidate: SuspectCall, repetitions: int) -> bytes:

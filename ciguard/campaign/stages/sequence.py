@@ -11,6 +11,7 @@ from ciguard.campaign.stages.describe import Describe
 from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stages.direct import direct_stages
 from ciguard.campaign.stages.explore import Explore
+from ciguard.campaign.stages.instructions import CountInstructions
 from ciguard.campaign.stages.libraries import CrossLibraries
 from ciguard.campaign.stages.measure import Measure
 from ciguard.campaign.stages.minimise import Minimise
@@ -46,6 +47,7 @@ def stages_of(
         relatives,
         libraries,
         measure,
+        CountInstructions(state, measure),
         Confirm(state),
         Minimise(state),
         *([Attribute(state)] if state.config.base else []),

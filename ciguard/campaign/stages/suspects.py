@@ -94,6 +94,11 @@ class Suspects:
         for index, cost in enumerate(costs):
             suspect.logs[index] += math.log(max(cost, _MIN_COST_S))
 
+    @property
+    def has_calls(self) -> bool:
+        """True if any call was kept."""
+        return bool(self._by_api)
+
     def ranked(self) -> list[SuspectCall]:
         """Return the calls to measure, the most suspicious first."""
         candidates = list(self._by_api.values())

@@ -5,7 +5,7 @@ SETTINGS is a JSON object, or `@` and the path of a file that holds one. Its key
 - `case` names a file with one case, which runs under a debugger, without a control descriptor.
 - `entry` names a module of any package, which runs instead of the fork server. With `held`, which
   lists the files that the module may access, the process is confined first.
-- Otherwise the fork server runs.
+- Otherwise the fork server runs; with `counted_by`, the server of `counting`, under that command.
 
 The bootstrap makes `ciguard.execution.worker`, `ciguard.libraries` and the packages around the
 entry importable without running any `__init__`, because these import what a target lacks.
@@ -128,8 +128,9 @@ def _confine_and_restart(settings: Any, descriptor: int, options: list[str]) -> 
     confined_by = ["reaper"] if reaper.fork_below(descriptor, check_strays) else []
     privileges.exit_with_parent()
     confined_by += confine.confine_import(settings)
-    command = [sys.executable, *options, *sys.argv, json.dumps(confined_by)]
-    os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
+    around = settings.get("counted_by", ())
+    command = [*around, sys.executable, *options, *sys.argv, json.dumps(confined_by)]
+    os.execv(command[0], command)  # noqa: S606 - no shell is wanted
 
 
 def _run_entry_confined(settings: Any, descriptor: int, confined_by: list[str]) -> None:
@@ -148,10 +149,19 @@ def _serve(settings: Any, descriptor: int, confined_by: list[str]) -> None:
     """Run the fork server, confined."""
     if not confined_by:
         _confine_and_restart(settings, descriptor, ["-s"])
+    with socket.socket(fileno=descriptor) as control:
+        _server(settings)(settings, control, json.loads(confined_by[0])).serve()
+
+
+def _server(settings: Any) -> Any:
+    """Return the class of the server: a fork server, or one that counts instructions."""
+    if settings.get("counted_by"):
+        from ciguard.execution.worker.counting import CountingServer
+
+        return CountingServer
     from ciguard.execution.worker.server import Server
 
-    with socket.socket(fileno=descriptor) as control:
-        Server(settings, control, json.loads(confined_by[0])).serve()
+    return Server
 
 
 if __name__ == "__main__":

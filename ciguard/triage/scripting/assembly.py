@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ciguard.oracles import is_measured
-from ciguard.triage.scripting import guarding
+from ciguard.oracles import has_counts, is_measured
+from ciguard.triage.scripting import counting, guarding
 from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.timing import imported_modules
 from ciguard.writing import UNIT_FUNCTION, ScriptSource, is_name, scalar, writer_of
@@ -95,6 +95,8 @@ def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> s
         lines.append("")
     if is_guarded(hint.mode):
         lines.append(guarding.restart())
+    if has_counts(finding):
+        lines.append(counting.restart(finding))
     for key, value in hint.variables:
         lines.append(f"os.environ[{scalar(key)}] = {scalar(value)}  # read when imported")
     lines.extend(source.writer.imports)

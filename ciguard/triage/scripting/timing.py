@@ -16,8 +16,11 @@ from ciguard.oracles import (
     MIN_RATIO,
     MIN_TIME_NS,
     SLOW,
+    CountChange,
+    has_counts,
     measurement_in_words,
 )
+from ciguard.triage.scripting import counting
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
@@ -57,8 +60,20 @@ raise SystemExit("SLOW: measured: %.2f s" % (time.monotonic() - began_s))
 _TEMPLATES = {Quantity.TIME: (_TIME, 1), Quantity.PEAK: (_PEAK, 0), Quantity.GROWTH: (_GROWTH, 2)}
 """Template of the source text, and the call's level of indentation in it, by quantity."""
 _MEASURED = re.compile(r"^(?:SLOW: )?measured: (-?[\d.]+) ", re.MULTILINE)
-_UNITS = {Quantity.TIME: 1e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 1024.0}
+_UNITS = {
+    Quantity.TIME: 1e3,
+    Quantity.PEAK: 2.0**20,
+    Quantity.GROWTH: 1024.0,
+    Quantity.INSTRUCTIONS: 1.0,
+}
 """Factor from the printed number to the unit of the measurement, by quantity."""
+_MODULES = {
+    Quantity.TIME: ("statistics", "time"),
+    Quantity.PEAK: ("resource",),
+    Quantity.GROWTH: ("resource",),
+    Quantity.INSTRUCTIONS: (),
+}
+"""Modules of the standard library that a template needs, by quantity."""
 _BY_KIND = {kind: quantity for quantity, kind in KINDS.items()}
 
 
@@ -71,17 +86,20 @@ def timing(finding: Finding, calls: list[str]) -> str:
     """
     if finding.kind == SLOW:
         return _SINGLE_RUN.strip("\n").format(call="\n".join(calls))
+    counts = counting.counted(calls) if has_counts(finding) else ""
+    if counting.is_counted_only(finding):
+        return counts
     template, depth = _TEMPLATES[_BY_KIND[finding.kind]]
     body = textwrap.indent("\n".join(calls), "    " * depth)
-    return template.strip("\n").format(call=body)
+    return "\n\n".join(filter(None, [counts, template.strip("\n").format(call=body)]))
 
 
 def imported_modules(finding: Finding) -> tuple[str, ...]:
     """Return the modules that the source text of `timing` imports."""
     if finding.kind == SLOW:
         return ("time",)
-    is_time = _BY_KIND[finding.kind] is Quantity.TIME
-    return ("statistics", "time") if is_time else ("resource",)
+    counted = tuple(counting.MODULES) if has_counts(finding) else ()
+    return (*counted, *_MODULES[_BY_KIND[finding.kind]])
 
 
 def reproduces_measurement(finding: Finding, log: str) -> bool:
@@ -97,6 +115,8 @@ def reproduces_measurement(finding: Finding, log: str) -> bool:
     measured = float(match[1]) * _UNITS[quantity]
     if quantity is Quantity.GROWTH:
         return measured > MIN_GROWTH
+    if quantity is Quantity.INSTRUCTIONS:
+        return CountChange(median(reference.values), measured, 0.0).is_slower
     min_excess = MIN_TIME_NS if quantity is Quantity.TIME else MIN_PEAK
     usual = median(reference.values)
     return measured >= MIN_RATIO * usual and measured - usual >= min_excess

@@ -41,6 +41,21 @@ def test_exploring_leaves_time_for_measuring_comparable_targets(
     assert whole.measure_until <= time.monotonic()
 
 
+@given(st.floats(1.0, 1e6))
+def test_counting_follows_measuring_and_ends_before_confirming(total_s: float) -> None:
+    plain, counting = Budget(total_s), Budget(total_s)
+    plain.measures = counting.measures = True
+
+    counting.counts = True
+
+    assert counting.measure_until <= counting.count_until + 0.13 * total_s
+    assert counting.count_until - time.monotonic() <= 0.07 * total_s
+    assert counting.explore_latest < plain.explore_latest
+    assert counting.count_until < counting.confirm_until
+    assert plain.count_until <= time.monotonic()
+    assert counting.suffices_to_count == (total_s >= 300)
+
+
 def test_time_of_the_interrupted_run_counts() -> None:
     whole, rest = Budget(100.0), Budget(100.0, spent_s=90.0)
 

@@ -26,6 +26,7 @@ BEFORE = [
     "relatives",
     "libraries",
     "measure",
+    "count",
     "confirm",
     "minimise",
 ]
