@@ -54,6 +54,10 @@ class RunSummary:
     """Library version by target, sorted by target; at most `MAX_VERSIONS`."""
     page: str = ""
     """URL of the workflow run; empty for local runs."""
+    planted: int = 0
+    """Number of planted defects; 0 if none were planted, or an earlier version wrote the line."""
+    caught: int = 0
+    """Number of planted defects that the run noticed."""
 
     def count(self, state: State) -> int:
         """Return the number of records in a state."""
@@ -121,12 +125,14 @@ def _to_json(run: RunSummary) -> dict[str, object]:
         "states": dict(run.states),
         "versions": dict(run.versions),
         "page": run.page,
+        **({"planted": run.planted, "caught": run.caught} if run.planted else {}),
     }
 
 
 def _from_json(fields: Untrusted) -> RunSummary:
     states, versions = fields.inner("states"), fields.inner("versions")
     page = fields.text("page")
+    planted = fields.count("planted") if "planted" in fields.data else 0
     return RunSummary(
         time=Sighting(time=fields.text("time")).time,
         verdict=Verdict(fields.text("verdict")),
@@ -138,4 +144,6 @@ def _from_json(fields: Untrusted) -> RunSummary:
             for name in islice(sorted(versions.members()), MAX_VERSIONS)
         ),
         page=page if _RUN_URL.fullmatch(page) else "",
+        planted=planted,
+        caught=min(planted, fields.count("caught")) if planted else 0,
     )

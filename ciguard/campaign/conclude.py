@@ -345,7 +345,7 @@ def _update_baseline(run: Conclusion, decided: RunConclusion) -> None:
     write_tasks = (
         None if plan_issues is None else plan_issues(decided.verdict, decided.buckets, versions)
     )
-    note = run_note(decided.verdict, decided.buckets, run.targets, sighting)
+    note = run_note(decided.verdict, decided.buckets, run.targets, sighting, run.detection)
     stored_last: list[Records] = []
 
     def change(stored: Records) -> Records:

@@ -72,12 +72,17 @@ class JudgedCall:
 def sampled_apis(config: Config, records: Iterable[ApiRecord], count: int) -> tuple[str, ...]:
     """Return the APIs that get a defect, most of them from the focus; the seed decides which.
 
+    A shard samples its own APIs, as it calls no others.
+
     Args:
         config: settings of the run.
         records: catalogue of the library.
         count: maximum number of APIs.
     """
     selected = select(records, config.api, config.exclude, allow=config.allow)
+    if not config.shard.is_whole_campaign:
+        own = config.shard.select(record.api for record in selected)
+        selected = tuple(record for record in selected if record.api in own)
     chosen = [record.api for record in ranked(selected, config.focus)]
     rest = sorted({record.api for record in selected} - set(chosen))
     rng = random.Random(f"planted defects {config.seed}")  # noqa: S311 - repeatable

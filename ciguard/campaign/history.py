@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline import Records, Sighting
+    from ciguard.domain.detection import Detection
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
 
 PAGE_FILE = "index.html"
@@ -37,6 +38,7 @@ def run_note(
     buckets: Sequence[Bucket],
     targets: Sequence[TargetSummary],
     sighting: Sighting,
+    detection: Detection | None,
 ) -> RunSummary:
     """Return the entry of a run for the history, before its records are merged."""
     return RunSummary(
@@ -49,6 +51,8 @@ def run_note(
         ),
         states=(),
         versions=sighting.versions[:MAX_VERSIONS],
+        planted=detection.planted if detection else 0,
+        caught=len(detection.caught) if detection else 0,
     )
 
 

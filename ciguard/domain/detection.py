@@ -7,15 +7,19 @@ into calls that it has judged, judges these calls again, and counts the defects 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from ciguard.domain.untrusted import Untrusted
     from ciguard.domain.values import Json
 
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _Z = 1.96
 """Quantile of the normal distribution for an interval of 95 %."""
 
@@ -96,6 +100,21 @@ class Detection:
         }
 
 
+def merged_detection(detections: Iterable[Detection]) -> Detection | None:
+    """Return the planted defects of all parts of a campaign together; None without any.
+
+    Rows of a matrix test different targets, so a defect of two rows counts twice.
+    """
+    every = list(detections)
+    if not every:
+        return None
+    return Detection(
+        caught=tuple(sorted(chain.from_iterable(one.caught for one in every))),
+        missed=tuple(sorted(chain.from_iterable(one.missed for one in every))),
+        uncalled=tuple(sorted(chain.from_iterable(one.uncalled for one in every))),
+    )
+
+
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     """Return the bounds of a share with a confidence of 95 %; (0, 1) without trials."""
     if not trials:
@@ -108,7 +127,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def detection_to_json(detection: Detection) -> dict[str, Json]:
-    """Return the JSON form of a detection, as in `run.json`."""
+    """Return the JSON form of a detection, as in `run.json` and `parts.jsonl`."""
     low, high = detection.interval
     return {
         "planted": detection.planted,
@@ -119,6 +138,37 @@ def detection_to_json(detection: Detection) -> dict[str, Json]:
             kind.value: {"caught": caught, "planted": planted}
             for kind, (caught, planted) in detection.by_kind().items()
         },
-        "missed": [[defect.kind.value, defect.api] for defect in detection.missed],
-        "uncalled": [[defect.kind.value, defect.api] for defect in detection.uncalled],
+        "noticed": _pairs(detection.caught),
+        "missed": _pairs(detection.missed),
+        "uncalled": _pairs(detection.uncalled),
     }
+
+
+def detection_from_json(reader: Untrusted) -> Detection:
+    """Return an untrusted detection; its numbers are counted again.
+
+    Raises:
+        ValueError: if a defect has another kind, or is none of an API.
+    """
+    return Detection(
+        caught=_defects(reader, "noticed"),
+        missed=_defects(reader, "missed"),
+        uncalled=_defects(reader, "uncalled"),
+    )
+
+
+def _pairs(defects: Iterable[PlantedDefect]) -> list[Json]:
+    return [[defect.kind.value, defect.api] for defect in defects]
+
+
+def _defects(reader: Untrusted, key: str) -> tuple[PlantedDefect, ...]:
+    return tuple(_defect(pair, key) for pair in reader.value(key, list))
+
+
+def _defect(pair: object, key: str) -> PlantedDefect:
+    match pair:
+        case [str() as kind, str() as api] if _DOTTED.fullmatch(api):
+            return PlantedDefect(DefectKind(kind), api)
+        case _:
+            message = f"{key!r} has a planted defect that is malformed: {pair!r:.60}"
+            raise ValueError(message)

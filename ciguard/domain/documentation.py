@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.findings import Severity
 
 if TYPE_CHECKING:
+    from ciguard.domain.untrusted import Untrusted
     from ciguard.domain.values import Json
 
 DOCUMENTATION_SCHEMA = 1
@@ -78,3 +79,19 @@ def documentation_to_json(finding: DocumentationFinding) -> dict[str, Json]:
         "message": finding.message,
         "evidence": finding.evidence,
     }
+
+
+def documentation_from_json(reader: Untrusted) -> DocumentationFinding:
+    """Return the finding in an untrusted line of `documentation.jsonl`.
+
+    Raises:
+        ValueError: if the line is malformed.
+    """
+    return DocumentationFinding(
+        check=DocumentationCheck(reader.value("check", str)),
+        library=reader.value("library", str),
+        api=reader.value("api", str),
+        parameter=reader.value("parameter", str),
+        message=reader.value("message", str),
+        evidence=reader.value("evidence", str),
+    )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.app_runs import AppCase
+from ciguard.domain.detection import Detection, detection_from_json, detection_to_json
 from ciguard.domain.documentation import (
-    DocumentationCheck,
     DocumentationFinding,
+    documentation_from_json,
     documentation_to_json,
 )
 from ciguard.domain.findings import (
@@ -124,6 +125,8 @@ class Part:
     buckets: tuple[Bucket, ...]
     """Buckets of this part, not yet compared with the baseline."""
     documentation: tuple[DocumentationFinding, ...] = ()
+    detection: Detection | None = None
+    """Planted defects; None if none were planted, or an earlier version wrote the part."""
 
     @property
     def row(self) -> RowKey:
@@ -192,6 +195,7 @@ def part_to_json(part: Part) -> dict[str, Json]:
         "stages": dict(part.stages),
         "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
         "documentation": [documentation_to_json(finding) for finding in part.documentation],
+        **({"detection": detection_to_json(part.detection)} if part.detection else {}),
     }
 
 
@@ -235,11 +239,17 @@ def _part_from_json(reader: Untrusted) -> Part:
             functions=_functions(reader.inner("functions")) if "functions" in reader.data else {},
             stages=_stage_seconds(reader.inner("stages")),
             buckets=reader.rows("buckets", _validated_bucket),
-            documentation=reader.rows("documentation", _documentation_from_json),
+            documentation=reader.rows("documentation", _validated_documentation),
+            detection=_detection(reader),
         )
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         message = f"the part is malformed: {error!r:.200}"
         raise ValueError(message) from error
+
+
+def _detection(reader: Untrusted) -> Detection | None:
+    present = "detection" in reader.data
+    return detection_from_json(reader.inner("detection")) if present else None
 
 
 def _campaign_settings(reader: Untrusted) -> dict[str, Json]:
@@ -376,10 +386,7 @@ def _check_subject(finding: Finding) -> None:
         _validated(_FUNCTION, finding.case.function, "a function")
 
 
-def _documentation_from_json(reader: Untrusted) -> DocumentationFinding:
-    texts: dict[str, Any] = {
-        key: reader.value(key, str)
-        for key in ("library", "api", "parameter", "message", "evidence")
-    }
-    _validated(_NAME, texts["library"], "'library'")
-    return DocumentationFinding(check=DocumentationCheck(reader.value("check", str)), **texts)
+def _validated_documentation(reader: Untrusted) -> DocumentationFinding:
+    finding = documentation_from_json(reader)
+    _validated(_NAME, finding.library, "'library'")
+    return finding

@@ -120,10 +120,16 @@ def _detection_caveats(event: RunFinished) -> Iterator[str]:
         f"{plural(detection.planted, 'planted defect')} "
         f"({detection.rate:.0%}; 95 % confidence: {low:.0%} to {high:.0%}): {kinds}."
     )
-    missed = [f"{defect.kind.value} of {defect.api}" for defect in detection.missed]
-    uncalled = tuple(defect.api for defect in detection.uncalled)
+    missed = tuple(
+        dict.fromkeys(f"{defect.kind.value} of {defect.api}" for defect in detection.missed)
+    )
+    uncalled = tuple(dict.fromkeys(defect.api for defect in detection.uncalled))
+    without = sum(part.detection is None for part in event.parts)
+    if without:
+        parts = plural(len(event.parts), "part")
+        yield f"This excludes {without} of {parts} of the campaign, which planted no defects."
     if missed:
-        yield f"Planted defects that it missed: {', '.join(_first_items(tuple(missed)))}."
+        yield f"Planted defects that it missed: {', '.join(_first_items(missed))}."
     if uncalled:
         names = ", ".join(_first_items(uncalled))
         yield f"APIs with planted defects that it did not call: {names}."

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.config import SETTINGS
 from ciguard.domain.baseline_status import BaselineState, BaselineStatus
+from ciguard.domain.detection import detection_from_json
+from ciguard.domain.documentation import DocumentationFinding, documentation_from_json
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Bucket, Severity, Verdict, bucket_from_json, target_from_json
 from ciguard.domain.plan import Plan, place_from_json, plan_from_json
@@ -15,6 +17,7 @@ from ciguard.domain.text import visible
 from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import OutputError
 from ciguard.files import parse_json, read_lines, read_text
+from ciguard.reports.documentation import DOCUMENTATION_FILE
 from ciguard.reports.places import Places
 from ciguard.reports.stored import BUCKETS_FILE, RUN_FILE, RUN_SCHEMA
 from ciguard.reports.wording import counts_by_state
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 _MAX_RUN_BYTES = 16 * 1024 * 1024
 _MAX_BUCKETS_BYTES = 256 * 1024 * 1024
 _MAX_BUCKETS = 100_000
+_MAX_DOCUMENTATION_BYTES = 64 * 1024 * 1024
+_MAX_DOCUMENTATION_LINE = 1024 * 1024
 _MAX_LINE = 64 * 1024 * 1024
 _KINDS: Mapping[object, type | tuple[type, ...]] = {
     "str": str,
@@ -46,6 +51,7 @@ class ReceivedRun:
     places: Places
     policy: Policy
     """Policy that the run applied."""
+    documentation: tuple[DocumentationFinding, ...]
 
     @property
     def plan(self) -> Plan | None:
@@ -68,8 +74,12 @@ def receive_run(folder: Path) -> ReceivedRun:
         path = folder / BUCKETS_FILE
         buckets = tuple(_buckets(path))
         _require_counts(buckets, run.value("buckets", dict))
+        path = folder / DOCUMENTATION_FILE
         return ReceivedRun(
-            finished=replace(finished, buckets=buckets), places=places, policy=policy
+            finished=replace(finished, buckets=buckets),
+            places=places,
+            policy=policy,
+            documentation=tuple(_documentation(path)),
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # In a workflow's log, where the message appears, `##[` starts a command anywhere in a line.
@@ -94,6 +104,12 @@ def _buckets(path: Path) -> Iterator[Bucket]:
                 msg = f"{bucket.fingerprint!r:.60} is not a fingerprint"
                 raise ValueError(msg)
             yield bucket
+
+
+def _documentation(path: Path) -> Iterator[DocumentationFinding]:
+    lines = read_lines(path, max_bytes=_MAX_DOCUMENTATION_BYTES, max_line=_MAX_DOCUMENTATION_LINE)
+    for line in lines:
+        yield documentation_from_json(Untrusted(parse_json(line), "the finding"))
 
 
 def _require_counts(buckets: tuple[Bucket, ...], counts: Mapping[str, object]) -> None:
@@ -158,6 +174,9 @@ def _finished(run: Untrusted) -> RunFinished:
         baseline=None
         if run.data.get("baseline") is None
         else _baseline_status(run.inner("baseline")),
+        detection=None
+        if run.data.get("detection") is None
+        else detection_from_json(run.inner("detection")),
     )
 
 

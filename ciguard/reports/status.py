@@ -57,7 +57,9 @@ def status_of(run: ReceivedRun, folder: Path) -> Status:
     return Status(
         conclusion=conclusion,
         title=f"{parts[0]}: {'; '.join(parts[1:])}",
-        summary=first_blocks(summary_blocks(event, run.plan, folder), _MAX_SUMMARY_BYTES),
+        summary=first_blocks(
+            summary_blocks(event, run.plan, folder, run.documentation), _MAX_SUMMARY_BYTES
+        ),
         remarks=tuple(remarks(event, run.places, run.policy)),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from campaign_examples import ONE, TWO, bucket, crash, difference
 from hypothesis import strategies as st
 
+from ciguard.domain.detection import DefectKind, Detection, PlantedDefect
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
 from ciguard.domain.findings import Confirmation, Tally, TargetSummary, Verdict
 from ciguard.domain.parts import PARTS_FILE, Part, StreamProgress, part_to_json
@@ -47,6 +48,12 @@ DANGLING = DocumentationFinding(
     parameter="x",
     message="refers to y",
     evidence="same shape as y",
+)
+
+DETECTION = Detection(
+    caught=(PlantedDefect(DefectKind.CRASH, "planted.double"),),
+    missed=(PlantedDefect(DefectKind.VALUE, "planted.cube"),),
+    uncalled=(),
 )
 
 
@@ -114,6 +121,7 @@ def parts(draw: st.DrawFn) -> Part:
         explored={STREAM: StreamProgress(batches=draw(st.integers(0, 99)), learned="")},
         buckets=tuple(met),
         documentation=draw(st.sampled_from([(), (DANGLING,)])),
+        detection=draw(st.sampled_from([None, DETECTION])),
     )
 
 

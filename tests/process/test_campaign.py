@@ -31,6 +31,7 @@ from ciguard.domain.events import (
     Warned,
 )
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict
+from ciguard.domain.shards import Shard
 from ciguard.domain.values import LiteralValue
 
 ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
@@ -562,3 +563,14 @@ def test_run_that_notices_too_few_planted_defects_does_not_pass(
     assert end(events).verdict is Verdict.NOT_RUN
     assert "min-detection" in end(events).summary
     assert (tmp_path / "baseline" / "buckets.jsonl").read_bytes() == baseline
+
+
+def test_shard_plants_defects_into_its_own_apis(campaign: Campaign) -> None:
+    events = campaign(
+        api=("planted.double", "planted.cube"), budget_s=12.0, max_cases=0, shard=Shard(2, 2)
+    )
+
+    (part,) = end(events).parts
+    assert part.detection is not None
+    assert not part.detection.uncalled
+    assert {defect.api for defect in part.detection.caught} <= {"planted.double"}

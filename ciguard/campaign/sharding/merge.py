@@ -19,6 +19,7 @@ from ciguard.campaign.parameters import having_shared, parameters_of
 from ciguard.campaign.scripts import remote_script_target
 from ciguard.campaign.sharding import merged_run
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
+from ciguard.domain.detection import merged_detection
 from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
@@ -148,6 +149,7 @@ def merge(
         gaps=merged.missing,
         history=histories(baseline.records),
         baseline=baseline_status(baseline, ran, base=list(run.base), now=datetime.now(UTC)),
+        detection=run.detection,
     )
 
 
@@ -222,4 +224,5 @@ def _conclusion(
             if progress.learned in available
         },
         used=used,
+        detection=merged_detection(part.detection for part in parts if part.detection),
     )

@@ -72,4 +72,5 @@ def part_of(
         stages=dict(end.stages),
         buckets=tuple(without_run_results(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),
+        detection=run.detection,
     )

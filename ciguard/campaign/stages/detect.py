@@ -83,9 +83,9 @@ class Detect(CampaignStage):
 
     @property
     def _is_wanted(self) -> bool:
-        """True unless the run is limited to a number of cases, or is a part of a campaign."""
+        """True unless the run is limited to a number of cases."""
         config = self._state.config
-        return config.detection and not config.has_fixed_cases and not config.is_part
+        return config.detection and not config.max_cases
 
     def _sample(self, group: Group) -> SampledCalls:
         sample = self._samples.get(group.library)

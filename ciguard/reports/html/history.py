@@ -19,7 +19,7 @@ from ciguard.reports.html.trend import reduce_points
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ciguard.baseline import Records, RunSummary
 
@@ -89,7 +89,7 @@ def history_page(runs: Sequence[RunSummary], records: Records) -> str:
         title=_title(last),
         page=last.page,
         facts=_facts(runs),
-        pictures=[_buckets_over_time(runs), _cases_over_time(runs)],
+        pictures=[_buckets_over_time(runs), _cases_over_time(runs), *_noticed_over_time(runs)],
         states=_states(last),
         severities=_severities(records),
         versions=[_printable_pair(pair) for pair in last.versions[:_MAX_TARGETS]],
@@ -155,6 +155,7 @@ def _row(run: RunSummary) -> dict[str, Any]:
         "is_bad": run.verdict is Verdict.NEW_FINDINGS,
         "cases": f"{run.cases:,}",
         "new": f"{run.new:,}",
+        "noticed": f"{run.caught}/{run.planted}" if run.planted else "",
         "counts": [f"{run.count(state):,}" for state in _SHOWN],
         "page": run.page,
     }
@@ -187,7 +188,23 @@ def _cases_over_time(runs: Sequence[RunSummary]) -> Picture:
     )
 
 
-def _points(runs: Sequence[RunSummary], counts: Sequence[int]) -> list[tuple[float, float]]:
+def _noticed_over_time(runs: Sequence[RunSummary]) -> Iterator[Picture]:
+    """Yield the chart of noticed planted defects, if a run planted some."""
+    measured = [run for run in runs if run.planted]
+    if not measured:
+        return
+    shares = [100 * run.caught / run.planted for run in measured]
+    series = [Series(name="noticed, in per cent", colour="k0", points=_points(measured, shares))]
+    last = measured[-1]
+    label = f"Planted defects that each run noticed, in the last {last.caught} of {last.planted}."
+    yield Picture(
+        heading="Planted defects noticed, in per cent",
+        drawing=line_chart(series, label=label, x_text=time_axis(series)),
+        note="Share of known defects that the run noticed: what a green run is worth.",
+    )
+
+
+def _points(runs: Sequence[RunSummary], counts: Sequence[float]) -> list[tuple[float, float]]:
     pairs = zip(runs, counts, strict=True)
     return reduce_points([(_moment(run.time).timestamp(), float(count)) for run, count in pairs])
 

@@ -29,7 +29,7 @@ HEADER = '{"schema": 1, "records": "ciguard runs"}'
 
 
 def test_runs_round_trip_through_the_file(tmp_path: Path) -> None:
-    earlier = replace(RUN, time="2026-01-01T00:00:00Z", page="", versions=())
+    earlier = replace(RUN, time="2026-01-01T00:00:00Z", page="", versions=(), planted=5, caught=4)
     write_runs(tmp_path, (earlier, RUN))
 
     assert read_runs(tmp_path) == (earlier, RUN)
@@ -72,6 +72,8 @@ def test_with_run_keeps_only_the_newest_runs(tmp_path: Path) -> None:
         ({"cases": True}, "'cases' is not of type int"),
         ({"states": {"open": "many"}}, "'open' is not of type int"),
         ({"versions": {"torch": 2}}, "'torch' is not of type str"),
+        ({"planted": -1, "caught": 0}, "'planted' is not between"),
+        ({"planted": 3}, "'caught' is not of type int"),
         ({"page": None}, "'page' is not of type str"),
     ],
 )

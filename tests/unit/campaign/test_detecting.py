@@ -22,6 +22,7 @@ from ciguard.domain.api_calls import CallKind
 from ciguard.domain.detection import DefectKind, PlantedDefect
 from ciguard.domain.outcomes import Crashed, Passed, Rejected, Stage
 from ciguard.domain.policy import Policy
+from ciguard.domain.shards import Shard
 from ciguard.domain.values import TensorValue, Uniform
 
 NUMBER = b'["i","1"]'
@@ -45,6 +46,16 @@ def test_most_sampled_apis_are_in_focus_and_the_seed_decides() -> None:
     assert apis == sampled_apis(config, RECORDS, 10)
     assert apis != sampled_apis(replace(config, seed=4), RECORDS, 10)
     assert len(sampled_apis(Config(api=("planted.f2",)), RECORDS, 10)) == 1
+
+
+def test_a_shard_samples_its_own_apis() -> None:
+    shards = [Config(shard=Shard(index, 3)) for index in (1, 2, 3)]
+
+    sampled = [sampled_apis(config, RECORDS, 40) for config in shards]
+
+    assert sorted(api for apis in sampled for api in apis) == sorted(r.api for r in RECORDS)
+    names = [record.api for record in RECORDS]
+    assert [set(apis) for apis in sampled] == [config.shard.select(names) for config in shards]
 
 
 def test_a_called_api_gets_a_defect_that_its_calls_can_show() -> None:

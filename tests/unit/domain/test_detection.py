@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +13,12 @@ from ciguard.domain.detection import (
     DefectKind,
     Detection,
     PlantedDefect,
+    detection_from_json,
     detection_to_json,
+    merged_detection,
     wilson_interval,
 )
+from ciguard.domain.untrusted import Untrusted
 
 DETECTION = Detection(
     caught=(PlantedDefect(DefectKind.VALUE, "a"), PlantedDefect(DefectKind.CRASH, "b")),
@@ -55,3 +61,51 @@ def test_the_json_form_has_the_counts_and_what_was_missed() -> None:
     assert encoded["kinds"]["values"] == {"caught": 1, "planted": 2}
     assert encoded["missed"] == [["values", "c"]]
     assert encoded["uncalled"] == [["shapes", "d"]]
+
+
+DEFECTS = st.lists(
+    st.builds(PlantedDefect, st.sampled_from(DefectKind), st.sampled_from(["a.b", "a.c", "a.é"])),
+    max_size=5,
+).map(lambda defects: tuple(sorted(defects)))
+DETECTIONS = st.builds(Detection, caught=DEFECTS, missed=DEFECTS, uncalled=DEFECTS)
+
+
+@given(DETECTIONS)
+def test_a_detection_round_trips_through_its_json_form(detection: Detection) -> None:
+    encoded = json.loads(json.dumps(detection_to_json(detection)))
+
+    assert detection_from_json(Untrusted(encoded, "the part")) == detection
+
+
+@pytest.mark.parametrize(
+    "noticed",
+    [
+        "values",
+        [["values"]],
+        [["values", "os.system('id')"]],
+        [["values", "](javascript:alert(1))"]],
+        [["no kind", "a.b"]],
+        [["values", 3]],
+        [None],
+    ],
+)
+def test_a_malformed_detection_is_refused(noticed: object) -> None:
+    encoded = {**detection_to_json(DETECTION), "noticed": noticed}
+
+    with pytest.raises(ValueError, match=r"noticed|DefectKind"):
+        detection_from_json(Untrusted(encoded, "the part"))
+
+
+@given(st.lists(DETECTIONS, max_size=4))
+def test_a_merged_detection_sums_the_kinds_of_its_parts(every: list[Detection]) -> None:
+    merged = merged_detection(every)
+
+    caught, planted = Counter[DefectKind](), Counter[DefectKind]()
+    for one in every:
+        for kind, (caught_of_one, planted_of_one) in one.by_kind().items():
+            caught[kind] += caught_of_one
+            planted[kind] += planted_of_one
+    assert (merged is None) is (not every)
+    if merged is not None:
+        assert merged == merged_detection(reversed(every))
+        assert dict(merged.by_kind()) == {kind: (caught[kind], planted[kind]) for kind in planted}

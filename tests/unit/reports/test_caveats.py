@@ -11,10 +11,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from github_markdown import live_parts
 from markdown_it import MarkdownIt
+from part_examples import DETECTION, part
 
 from ciguard.domain.baseline_status import BaselineState, BaselineStatus
 from ciguard.domain.detection import DefectKind, Detection, PlantedDefect
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Tally, Verdict
+from ciguard.domain.shards import Shard
 from ciguard.reports import REPORTERS, Destination
 
 if TYPE_CHECKING:
@@ -281,6 +283,21 @@ def test_planted_defects_are_reported_to_readers(
     assert "noticed 44 of 50 planted defects" in text
     assert "gradients of torch.fft.fft" in text
     assert "that it did not call" in text
+    assert "excludes" not in text
+
+
+def test_parts_without_planted_defects_are_a_caveat(
+    planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
+) -> None:
+    every = tuple(
+        part(Shard(number, 3), detection=DETECTION if number == 1 else None) for number in (1, 2, 3)
+    )
+
+    run = finished(detection=DETECTION, parts=every)
+    text = shown("plain", [*planned[:-1], run], tmp_path)
+
+    assert "noticed 1 of 2 planted defects" in text
+    assert "excludes 2 of 3 parts" in text
 
 
 def test_a_minimum_without_planted_defects_is_a_caveat(

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from part_examples import DANGLING, DETECTION
 
+from ciguard.domain.detection import detection_to_json
 from ciguard.domain.findings import Severity
 from ciguard.domain.policy import Action, Policy
 from ciguard.errors import OutputError
 from ciguard.reports import REPORTERS, Destination, receive_run, status_of
+from ciguard.reports.documentation import documentation_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +30,12 @@ if TYPE_CHECKING:
 @pytest.fixture
 def folder(planned: list[Event], tmp_path: Path) -> Path:
     """Return the folder of the recorded run."""
-    reporter = REPORTERS.get("json")(
-        Destination(folder=tmp_path / "run", stream=io.StringIO(), sources=tmp_path)
-    )
-    for event in planned:
-        reporter.receive(event)
+    for name in ("json", "documentation"):
+        reporter = REPORTERS.get(name)(
+            Destination(folder=tmp_path / "run", stream=io.StringIO(), sources=tmp_path)
+        )
+        for event in planned:
+            reporter.receive(event)
     return tmp_path / "run"
 
 
@@ -59,6 +63,26 @@ def test_received_run_equals_the_written_one(
     assert run.finished.apis_exercised["torch==2.13.0"] == 1400
 
 
+def test_received_run_has_its_planted_defects(folder: Path) -> None:
+    run = receive_run(changed(folder, detection=detection_to_json(DETECTION)))
+
+    assert run.finished.detection == DETECTION
+
+
+def test_received_run_has_its_findings_about_documentation(folder: Path) -> None:
+    (folder / "documentation.jsonl").write_text(documentation_text([DANGLING]))
+
+    assert receive_run(folder).documentation == (DANGLING,)
+
+
+@pytest.mark.parametrize("line", ["[1]", "{}", '{"check": "no such check"}', "x" * (1 << 20)])
+def test_received_documentation_that_is_damaged_is_refused(folder: Path, line: str) -> None:
+    (folder / "documentation.jsonl").write_text(f"{line}\n")
+
+    with pytest.raises(OutputError, match=r"documentation\.jsonl does not contain"):
+        receive_run(folder)
+
+
 def test_received_run_has_its_own_policy(folder: Path) -> None:
     run = receive_run(changed(folder, parameters={"fail_on": "high", "rules": ["crash=report"]}))
 
@@ -77,6 +101,7 @@ def test_received_run_has_its_own_policy(folder: Path) -> None:
         {"summary": None},
         {"targets": {}},
         {"targets": [{"name": "t"}]},
+        {"detection": {"noticed": [["values", "<img onerror=x>"]]}},
         {"parameters": []},
         {"parameters": {"rules": ["crash=sudo"]}},
         {"parameters": {"fail_on": "never"}},

@@ -35,7 +35,10 @@ def make_status(finished: Callable[..., RunFinished], tmp_path: Path) -> Callabl
             "targets": finished().targets[:1],
         }
         run = ReceivedRun(
-            finished=finished(**(plain | changes)), places=Places(plan=plan), policy=Policy()
+            finished=finished(**(plain | changes)),
+            places=Places(plan=plan),
+            policy=Policy(),
+            documentation=(),
         )
         return status_of(run, tmp_path)
 

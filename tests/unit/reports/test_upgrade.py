@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from ciguard.domain.documentation import DocumentationCheck, DocumentationFindin
 from ciguard.domain.events import DocumentationChecked, Event, RunFinished
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Evidence, Severity, Verdict
 from ciguard.domain.plan import Place, Plan, PlanMode
+from ciguard.reports import REPORTERS, Destination, receive_run, status_of
 from ciguard.reports.summary import summary_blocks
 from ciguard.reports.upgrade import section_of, upgrade_of, upgrade_to_json
 
@@ -171,3 +173,16 @@ def test_the_form_in_json_has_every_section() -> None:
     assert encoded["versions"] == [{"library": "torch", "base": "2.0", "head": "2.1"}]
     assert [item["announced"] for item in encoded["announced"]] == [SENTENCE]
     assert upgrade_to_json(None) is None
+
+
+def test_published_status_has_removed_apis(tmp_path: Path) -> None:
+    events = events_of(found(1, ANNOUNCED))
+    for name in ("json", "documentation"):
+        reporter = REPORTERS.get(name)(Destination(folder=tmp_path, stream=io.StringIO()))
+        for event in events:
+            reporter.receive(event)
+
+    status = status_of(receive_run(tmp_path), tmp_path)
+
+    assert "Removed APIs (1)" in status.summary
+    assert "torch.gone" in status.summary

@@ -11,6 +11,7 @@ from part_examples import (
     CAMPAIGN,
     CRASH,
     DANGLING,
+    DETECTION,
     FLAKY,
     PENDING,
     SIMPLER,
@@ -22,7 +23,7 @@ from part_examples import (
     written,
 )
 
-from ciguard.baseline import Sighting, State, establish
+from ciguard.baseline import Sighting, State, establish, read_runs
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign import gather, merge
 from ciguard.campaign.sharding import merged_run
@@ -405,3 +406,27 @@ def test_shards_with_different_versions_are_reported(config: Config, tmp_path: P
 
     warnings = [event.message for event in events if isinstance(event, Warned)]
     assert warnings == [f"{ONE}: the shards ran different versions: 1.0, 1.1"]
+
+
+def test_planted_defects_of_all_parts_are_judged_together(config: Config, tmp_path: Path) -> None:
+    known(config)
+    every = [part(FIRST, detection=DETECTION), part(SECOND, detection=DETECTION)]
+
+    passed = judged(config, tmp_path, *every)
+    blind = judged(replace(config, min_detection=60), tmp_path, *every)
+
+    detection = end(passed).detection
+    assert detection is not None
+    assert (detection.planted, len(detection.caught)) == (4, 2)
+    assert (end(passed).verdict, end(blind).verdict) == (Verdict.CLEAN, Verdict.NOT_RUN)
+    assert [run.caught for run in read_runs(tmp_path / "baseline")] == [2]
+
+
+def test_parts_of_an_earlier_version_have_no_planted_defects(
+    config: Config, tmp_path: Path
+) -> None:
+    known(config)
+
+    events = judged(config, tmp_path, part(FIRST), part(SECOND))
+
+    assert (end(events).detection, end(events).verdict) == (None, Verdict.CLEAN)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from campaign_examples import ONE, TWO
-from part_examples import CRASH, VALUES, part, target, written
+from part_examples import CRASH, DETECTION, VALUES, part, target, written
 
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
@@ -58,6 +58,7 @@ def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> Non
         replayed={},
         explored={},
         used=(),
+        detection=DETECTION,
     )
     on_both = replace(CRASH.finding, outcomes={ONE: Crashed("SIGSEGV"), TWO: Passed(b"1", 0.1)})
     gone = replace(CRASH, finding=on_both, comparison=Comparison.FIXED)
@@ -76,3 +77,4 @@ def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> Non
     left = part_of(run, end, {}, documentation=())
 
     assert left.buckets == (replace(gone, comparison=Comparison.NEW),)
+    assert left.detection == DETECTION

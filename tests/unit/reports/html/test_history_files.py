@@ -92,6 +92,17 @@ def test_history_page_has_numbers_of_buckets_and_no_names() -> None:
     assert known[NAMES[0]].representative.api not in text
 
 
+def test_the_share_of_noticed_planted_defects_is_drawn_over_time() -> None:
+    earlier = replace(RUN, time="2026-01-01T00:00:00Z", planted=50, caught=44)
+    later = replace(RUN, planted=50, caught=30)
+
+    text = page(earlier, replace(RUN, time="2026-01-02T00:00:00Z"), later)
+
+    assert "that each run noticed, in the last 30 of 50." in text
+    assert all(cell in text for cell in ("<td>44/50</td>", "<td></td>", "<td>30/50</td>"))
+    assert "Planted defects" not in page(RUN)
+
+
 def test_long_history_is_drawn_completely_and_listed_partly() -> None:
     runs = [
         replace(RUN, time=f"20{26 + n // 300}-{1 + n // 25 % 12:02}-{1 + n % 25:02}T00:00:00Z")
