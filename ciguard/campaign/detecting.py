@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall, CallKind
-from ciguard.domain.detection import DefectKind, PlantedDefect
+from ciguard.domain.detection import COSTS, DefectKind, PlantedDefect
 from ciguard.domain.dtypes import FLOATING
 from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.domain.policy import Action
@@ -25,7 +25,7 @@ from ciguard.oracles import judge, traits_of
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ciguard.config import Config
     from ciguard.domain.findings import Finding
@@ -54,6 +54,8 @@ _WEIGHTS = {
     DefectKind.SHAPE: 4,
     DefectKind.NAN: 4,
     DefectKind.MUTATION: 2,
+    DefectKind.SLOWDOWN: 2,
+    DefectKind.LEAK: 2,
 }
 """Shares of the kinds of defects."""
 _EDGES = ("no elements", "no axes", "infinity")
@@ -109,17 +111,29 @@ class SampledCalls:
             kept.append(JudgedCall(call, outcomes))
 
 
-def choose_defects(sampled: SampledCalls, *, seed: int) -> dict[PlantedDefect, str]:
+def choose_defects(
+    sampled: SampledCalls, *, seed: int, measurable: Collection[str] = ()
+) -> dict[PlantedDefect, str]:
     """Return one defect for each sampled API, with its detail, in the shares of the kinds.
 
     A called API only gets a defect that some of its calls can show.
+
+    Args:
+        sampled: the judged calls of the sampled APIs.
+        seed: seed of the run.
+        measurable: APIs whose costs can be compared between targets; others get no slowdown or
+            leak.
     """
     rng = random.Random(f"kinds of defects {seed}")  # noqa: S311 - repeatable
     chosen: dict[PlantedDefect, str] = {}
     taken: Counter[DefectKind] = Counter()
     for api in sampled.apis:
         calls = sampled.calls.get(api, ())
-        details = _possible_kinds(calls) if calls else dict.fromkeys(DefectKind, "")
+        details = _possible_kinds(calls) if calls else dict.fromkeys(_WEIGHTS, "")
+        if api in measurable:
+            details |= dict.fromkeys(COSTS, "")
+        elif not measurable:
+            details = {kind: detail for kind, detail in details.items() if kind not in COSTS}
         if not details:
             continue
         kind = min(details, key=lambda kind: ((taken[kind] + 1) / _WEIGHTS[kind], kind))

@@ -47,6 +47,14 @@ class DefectKind(StrEnum):
     """A keyword argument has no effect."""
     CRASH = "crashes"
     """A tensor without elements, without axes, or with an infinity crashes the process."""
+    SLOWDOWN = "slowdowns"
+    """The call is computed three times."""
+    LEAK = "leaks"
+    """Each call keeps 4 KiB for good."""
+
+
+COSTS = frozenset({DefectKind.SLOWDOWN, DefectKind.LEAK})
+"""Kinds that need measurements of many calls on two targets."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

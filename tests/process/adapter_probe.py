@@ -57,6 +57,12 @@ def round_trips(adapter: Any) -> dict[str, Any]:
     return results
 
 
+def without_gradient(adapter: Any) -> Any:
+    """Return the elements of a tensor of which no gradient is taken."""
+    tensor = adapter.without_gradient(adapter.tensor(array_of("float32"), "float32"))
+    return adapter.read(tensor)["array"].tolist()
+
+
 def started(adapter: Any) -> list[int]:
     """Return the threads of the process that forks, and of this one after its runtime started."""
     before = len(os.listdir(f"/proc/{os.getppid()}/task"))  # noqa: PTH208 - as it is meant
@@ -232,6 +238,7 @@ QUESTIONS = {
     "effects": effects,
     "rehearsed": rehearsed,
     "round-trips": round_trips,
+    "without gradient": without_gradient,
     "non-tensors": non_tensors,
     "started": started,
     "filled": filled,

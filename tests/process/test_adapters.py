@@ -98,6 +98,10 @@ def test_tensors_survive_a_round_trip(ask: Ask, library: str) -> None:
     assert False not in results.values()
 
 
+def test_a_tensor_without_gradient_has_the_same_elements(ask: Ask, library: str) -> None:
+    assert ask(library, "without gradient") == [[0.0, 1.0], [1.0, 0.0]]
+
+
 def test_jax_returns_shapes_of_other_dtypes_and_messages_without_frames(
     ask: Ask, library: str
 ) -> None:

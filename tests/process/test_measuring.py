@@ -6,16 +6,21 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import planted
 import pytest
+from campaign_examples import ONE, TWO, group, member
 from ciguard_planted import adapter as planted_adapter
 from surroundings import programs_without
 
 from ciguard.campaign import run
+from ciguard.campaign.stages.planted_costs import PlantedCosts
+from ciguard.campaign.stages.suspects import SuspectCall
 from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.detection import COSTS, DefectKind, PlantedDefect
 from ciguard.domain.events import RunFinished, StageFinished
 from ciguard.domain.findings import Bucket, Comparison, Confirmation
 from ciguard.domain.outcomes import Outcome, Passed
@@ -38,6 +43,7 @@ from ciguard.oracles.relations import encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
 
 LIGHT, BURDENED = "current[planted]", "current[planted] PLANTED_BURDEN=1"
@@ -59,10 +65,44 @@ def spec(name: str, **variables: str) -> WorkerSpec:
 @pytest.fixture(scope="module")
 def dispatcher() -> Iterator[Dispatcher]:
     with Dispatcher() as running:
-        specs = [spec("light"), spec("burdened", PLANTED_BURDEN="1")]
+        specs = [spec("light"), spec("burdened", PLANTED_BURDEN="1"), spec(ONE), spec(TWO)]
         for server in running.start(specs).values():
             assert isinstance(server, ServerProcess), server
         yield running
+
+
+class Stepping:
+    """An event loop with one stage."""
+
+    is_proven = True
+    needed_s = 0.0
+
+    def __init__(self, dispatcher: Dispatcher, stage: PlantedCosts) -> None:
+        self._dispatcher = dispatcher
+        self._stage = stage
+
+    def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
+        del is_exploring
+        return self.step_running()
+
+    def step_running(self) -> Iterator[Event]:
+        for result in self._dispatcher.wait(1.0):
+            self._stage.take(result)
+        yield from ()
+
+
+@pytest.mark.parametrize("kind", sorted(COSTS))
+def test_planted_costs_are_caught(dispatcher: Dispatcher, kind: DefectKind) -> None:
+    defect = PlantedDefect(kind, "planted.heavy.labour")
+    groups = {"planted": group(member(ONE, defect.api), member(TWO, defect.api))}
+    state = SimpleNamespace(config=Config(), groups=groups, dispatcher=dispatcher)
+    costs = PlantedCosts(cast("CampaignState", state))
+    suspect = SuspectCall("planted", call("heavy.labour", 3), (ONE, TWO), (1e-3, 1e-3))
+    costs.add(defect, suspect)
+
+    list(costs.run(Stepping(dispatcher, costs), time.monotonic() + 120))
+
+    assert (costs.caught, costs.missed) == ([defect], [])
 
 
 def call(function: str, *arguments: int) -> ApiCall:

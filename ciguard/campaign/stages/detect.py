@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.detecting import (
@@ -16,9 +17,11 @@ from ciguard.campaign.detecting import (
     notices,
     sampled_apis,
 )
+from ciguard.campaign.stages.planted_costs import PlantedCosts
 from ciguard.campaign.stages.stage import CampaignStage
+from ciguard.campaign.stages.suspects import Suspects
 from ciguard.domain.api_calls import ApiCall
-from ciguard.domain.detection import Detection
+from ciguard.domain.detection import COSTS, Detection
 from ciguard.execution import Job
 from ciguard.targets import EAGER
 
@@ -31,10 +34,15 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import ExecutedBatch
     from ciguard.domain.detection import PlantedDefect
     from ciguard.domain.events import Event
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import JobResult
 
-_CALLS_PER_JOB = 16
+_CALLS_AT_ONCE = 16
+"""Number of calls of one search in one job."""
+_SEARCHES_PER_JOB = 4
+"""Maximum number of searches in one job, as starting a worker takes longer than its calls."""
 _MAX_RUNNING = 6
+"""Maximum number of jobs at a time."""
 
 
 @dataclass(slots=True)
@@ -48,6 +56,17 @@ class _Search:
     waiting: list[JudgedCall]
     running: list[JudgedCall] = field(default_factory=list)
 
+    def start(self) -> list[bytes]:
+        """Return the next calls with the defect, which are running then."""
+        self.running = self.waiting[:_CALLS_AT_ONCE]
+        del self.waiting[:_CALLS_AT_ONCE]
+        return [encode_planted(judged.call, self.defect, self.detail) for judged in self.running]
+
+    def postpone(self) -> None:
+        """Let the calls wait again, as none of them ran."""
+        self.waiting[:0] = self.running
+        self.running = []
+
 
 class Detect(CampaignStage):
     """Plants defects into judged calls, and counts those that the oracles notice.
@@ -57,13 +76,20 @@ class Detect(CampaignStage):
 
     name = "detect"
     KEY = "detect"
-    keys = (KEY,)
+    keys = (KEY, PlantedCosts.KEY)
 
     def __init__(self, state: CampaignState) -> None:
         self._state = state
         self._samples: dict[str, SampledCalls] = {}
         """Calls of the sampled APIs, by library."""
+        self._measurable: dict[str, Suspects] = {}
+        """Calls of the sampled APIs that can be measured, by library."""
+        self._costs = PlantedCosts(state)
         self._searches: dict[int, _Search] = {}
+        self._jobs: dict[int, list[int]] = {}
+        """Searches whose calls are running, by the number of their job."""
+        self._number = 0
+        """Number of jobs so far."""
         self._caught: list[PlantedDefect] = []
         self._missed: list[PlantedDefect] = []
         self._uncalled: list[PlantedDefect] = []
@@ -75,6 +101,8 @@ class Detect(CampaignStage):
         sample = self._sample(group)
         if executed.api not in sample.apis:
             return
+        if self._state.budget.measures:
+            self._measurable.setdefault(group.library, Suspects()).note(executed, group)
         names = list(executed.outcomes)
         rows = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, rows, strict=True):
@@ -104,9 +132,10 @@ class Detect(CampaignStage):
             self._start_jobs()
             yield from loop.step_running()
         self._searches.clear()
+        yield from self._costs.run(loop, until)
         detection = Detection(
-            caught=tuple(sorted(self._caught)),
-            missed=tuple(sorted(self._missed)),
+            caught=tuple(sorted([*self._caught, *self._costs.caught])),
+            missed=tuple(sorted([*self._missed, *self._costs.missed])),
             uncalled=tuple(sorted(self._uncalled)),
         )
         if detection.planted:
@@ -115,56 +144,67 @@ class Detect(CampaignStage):
     def _begin(self) -> None:
         for library, sample in self._samples.items():
             group = self._state.groups[library]
-            for defect, detail in choose_defects(sample, seed=self._state.config.seed).items():
+            suspects = self._measurable.get(library, Suspects()).ranked()
+            measurable = {suspect.case.api: suspect for suspect in suspects}
+            seed = self._state.config.seed
+            chosen = choose_defects(sample, seed=seed, measurable=measurable)
+            for defect, detail in chosen.items():
                 calls = sample.calls.get(defect.api, [])
                 target = _last_eager_target(calls, group)
-                if target:
+                if not target:
+                    self._uncalled.append(defect)
+                elif defect.kind in COSTS:
+                    self._costs.add(defect, measurable[defect.api])
+                else:
                     search = _Search(defect, detail, group, target, list(calls))
                     self._searches[len(self._searches)] = search
-                else:
-                    self._uncalled.append(defect)
 
     def _start_jobs(self) -> None:
-        running = sum(bool(search.running) for search in self._searches.values())
+        waiting: dict[str, list[int]] = {}
         for number, search in self._searches.items():
-            if running >= _MAX_RUNNING:
-                return
             if not search.running:
-                search.running = search.waiting[:_CALLS_PER_JOB]
-                del search.waiting[:_CALLS_PER_JOB]
-                cases = [
-                    encode_planted(judged.call, search.defect, search.detail)
-                    for judged in search.running
-                ]
-                # Workers of their own: no result of these calls may be proven, or run again.
-                key = (self.KEY, number)
-                job = Job(search.target, key, tuple(cases), fresh=True, max_hangs=1)
-                self._state.dispatcher.add(job)
-                running += 1
+                waiting.setdefault(search.target, []).append(number)
+        jobs = (
+            (target, together)
+            for target, numbers in waiting.items()
+            for together in _groups(numbers)
+        )
+        for target, together in islice(jobs, max(0, _MAX_RUNNING - len(self._jobs))):
+            cases = [case for number in together for case in self._searches[number].start()]
+            self._number += 1
+            self._jobs[self._number] = together
+            # Workers of their own: no result of these calls may be proven, or run again.
+            key = (self.KEY, self._number)
+            self._state.dispatcher.add(Job(target, key, tuple(cases), fresh=True, max_hangs=1))
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Judge the calls of one defect."""
-        number: int = result.job.key[1]  # type: ignore[index]
-        search = self._searches.get(number)
-        if search is not None:
-            self._judge(number, search, result)
+        """Judge the calls of some defects, or process a measurement."""
         yield from ()
+        key: tuple[str, int] = result.job.key  # type: ignore[assignment]
+        if key[0] == PlantedCosts.KEY:
+            self._costs.take(result)
+            return
+        outcomes = list(result.outcomes)
+        for name in self._jobs.pop(key[1], ()):
+            search = self._searches.get(name)
+            if search is None:
+                continue
+            ran = outcomes[: len(search.running)]
+            del outcomes[: len(search.running)]
+            if ran:
+                self._judge(name, search, ran)
+            else:  # a call before them hung
+                search.postpone()
 
-    def _judge(self, number: int, search: _Search, result: JobResult) -> None:
-        subject = search.group.subject(search.defect.api)
-        pairs = list(zip(search.running, result.outcomes, strict=False))
-        if any(is_unplantable(outcome) for _, outcome in pairs):
+    def _judge(self, number: int, search: _Search, outcomes: list[Outcome]) -> None:
+        if any(map(is_unplantable, outcomes)):
             del self._searches[number]
             return
+        subject = search.group.subject(search.defect.api)
+        policy = self._state.config.policy
         is_caught = any(
-            notices(
-                judged,
-                {search.target: outcome},
-                search.defect,
-                subject,
-                self._state.config.policy,
-            )
-            for judged, outcome in pairs
+            notices(judged, {search.target: outcome}, search.defect, subject, policy)
+            for judged, outcome in zip(search.running, outcomes, strict=False)
         )
         search.running = []
         if is_caught or not search.waiting:
@@ -173,10 +213,21 @@ class Detect(CampaignStage):
 
     def give_up(self, target: str) -> Iterator[Event]:
         """Drop the defects of a failed target."""
+        self._costs.give_up(target)
         self._searches = {
             number: search for number, search in self._searches.items() if search.target != target
         }
+        self._jobs = {
+            number: together
+            for number, together in self._jobs.items()
+            if any(name in self._searches for name in together)
+        }
         yield from ()
+
+
+def _groups(numbers: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(numbers), _SEARCHES_PER_JOB):
+        yield numbers[start : start + _SEARCHES_PER_JOB]
 
 
 def _last_eager_target(calls: list[JudgedCall], group: Group) -> str:

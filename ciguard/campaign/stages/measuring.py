@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Generator
 from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ciguard.campaign.stages.enlarging import climb
 from ciguard.campaign.stages.screening import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
     from ciguard.domain.api_calls import ApiCall
-    from ciguard.execution import Dispatcher, JobResult
+    from ciguard.execution import JobResult
 
 log = logging.getLogger(__name__)
 
@@ -64,13 +64,20 @@ Verdict: TypeAlias = tuple[bool, Finding | None]
 Steps: TypeAlias = Generator[Job, Answers, None]
 
 
+class JobQueue(Protocol):
+    """Receiver of a measurer's jobs, such as the dispatcher."""
+
+    def add(self, job: Job) -> None:
+        """Queue a job, whose result is passed to `Measurer.take`."""
+
+
 class Measurer:
     """Measures one group of calls at a time; the caller passes it the results of its jobs."""
 
     KEY = "measure"
 
     def __init__(
-        self, dispatcher: Dispatcher, groups: Mapping[str, Group], *, known: Collection[str]
+        self, dispatcher: JobQueue, groups: Mapping[str, Group], *, known: Collection[str]
     ) -> None:
         """Create an idle measurer.
 

@@ -18,6 +18,7 @@ import time
 from typing import Any, Callable
 
 from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker import planting
 from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.memory import (
     KIB,
@@ -60,6 +61,10 @@ class MeasuringExecutor(Executor):
 
     def _prepared(self, case: list[Any]) -> Callable[[], Any]:
         """Return the call with new arguments; those of the previous call are released."""
+        if case[1] == planting.PLANTED:
+            defect, planted = case[2]
+            with planting.planted(self._builder, self._adapter, case[0], defect):
+                return self._prepared(planted)
         api, kind, arguments, keywords, inputs, seed = case[:6]
         builder = self._builder
         builder.forget()

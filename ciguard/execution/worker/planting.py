@@ -25,6 +25,8 @@ _NEIGHBOURS = {
     "int32": "int64",
     "bool": "uint8",
 }
+_LEAKED_BYTES = 4096
+_LEAKED: list[bytearray] = []
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 Function = Callable[..., Any]
@@ -103,13 +105,20 @@ def _changing(change: Change) -> Maker:
                 return result
             if dtype := _dtype(result, adapter):
                 return change(result, dtype, adapter)
-            if type(result) in (tuple, list) and result and (dtype := _dtype(result[0], adapter)):
-                return type(result)((change(result[0], dtype, adapter), *result[1:]))
+            first = result[0] if isinstance(result, (tuple, list)) and result else None
+            if dtype := _dtype(first, adapter):
+                return _with_first(result, change(first, dtype, adapter))
             return result
 
         return wrong
 
     return make
+
+
+def _with_first(items: Any, first: Any) -> Any:
+    """Return a list or a tuple, also one with names, whose first item is replaced."""
+    make = getattr(type(items), "_make", type(items))
+    return make((first, *items[1:]))
 
 
 def _dtype(value: Any, adapter: Any) -> str:
@@ -220,6 +229,27 @@ def _is_at_edge(argument: Any, edge: str, adapter: Any) -> bool:
     return dtype in _FLOATS and bool(np.isinf(adapter.read(argument)["array"]).any())
 
 
+def _computing_thrice(right: Function, detail: str, adapter: Any) -> Function:
+    del detail, adapter
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        for _ in range(2):
+            right(*args, **kwargs)
+        return right(*args, **kwargs)
+
+    return wrong
+
+
+def _leaking(right: Function, detail: str, adapter: Any) -> Function:
+    del detail, adapter
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        _LEAKED.append(bytearray(_LEAKED_BYTES))
+        return right(*args, **kwargs)
+
+    return wrong
+
+
 _MAKERS: dict[str, Maker] = {
     "values": _changing(_larger),
     "dtypes": _changing(_of_neighbouring_dtype),
@@ -231,4 +261,6 @@ _MAKERS: dict[str, Maker] = {
     "missing checks": _accepting,
     "ignored arguments": _ignoring,
     "crashes": _crashing,
+    "slowdowns": _computing_thrice,
+    "leaks": _leaking,
 }

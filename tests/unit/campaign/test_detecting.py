@@ -19,7 +19,7 @@ from ciguard.campaign.detecting import (
 )
 from ciguard.config import Config
 from ciguard.domain.api_calls import CallKind
-from ciguard.domain.detection import DefectKind, PlantedDefect
+from ciguard.domain.detection import COSTS, DefectKind, PlantedDefect
 from ciguard.domain.outcomes import Crashed, Passed, Rejected, Stage
 from ciguard.domain.policy import Policy
 from ciguard.domain.shards import Shard
@@ -81,10 +81,13 @@ def test_the_kinds_are_chosen_in_their_shares() -> None:
         sampled.keep(case, {ONE: REJECTED})
 
     kinds = [defect.kind for defect in choose_defects(sampled, seed=0)]
+    with_costs = choose_defects(sampled, seed=0, measurable=sampled.apis[:25])
 
     assert kinds.count(DefectKind.VALUE) == 8
     assert kinds.count(DefectKind.CRASH) == 8
-    assert set(kinds) == set(DefectKind)
+    assert set(kinds) == set(DefectKind) - COSTS
+    assert {defect.kind for defect in with_costs} == set(DefectKind)
+    assert {defect.api for defect in with_costs if defect.kind in COSTS} <= {*sampled.apis[:25]}
 
 
 def test_only_some_calls_of_an_api_are_kept() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from ciguard.domain.detection import DefectKind
 from ciguard.execution.worker import planting
 from ciguard.execution.worker.build import Builder
 from ciguard.libraries.in_target.contract import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FLOATS = np.array([[1.0, np.nan], [-2.0, 4.0]], dtype="float32")
 
@@ -89,15 +93,31 @@ def test_results_are_changed_as_the_kind_says() -> None:
     assert wrong(DefectKind.NAN, FLOATS)[0, 1] == 0
 
 
-def test_the_first_item_of_a_tuple_is_changed() -> None:
+def struct_of(x: Any) -> Any:
+    """Return a structure of C code, such as the results of `torch.cummin`, without `_make`."""
+    return os.terminal_size((x, 7))
+
+
+class Pair(NamedTuple):
+    """A result with names, as of `collections.namedtuple`."""
+
+    values: Any
+    number: int
+
+
+@pytest.mark.parametrize(
+    "pair", [lambda x: (x, 7), lambda x: [x, 7], lambda x: Pair(x, 7), struct_of], ids=range(4)
+)
+def test_the_first_item_of_a_tuple_or_list_is_changed(pair: Callable[[Any], Any]) -> None:
     adapter = ArrayAdapter()
     builder = Builder(adapter)
-    builder._resolved["arrays.pair"] = lambda x: (x, 7)
+    builder._resolved["arrays.pair"] = pair
     with planting.planted(builder, adapter, "arrays.pair", ["dtypes", ""]):
-        first, second = builder.member("arrays.pair")(FLOATS)
+        result = builder.member("arrays.pair")(FLOATS)
 
-    assert first.dtype == "float64"
-    assert second == 7
+    assert type(result) is type(pair(FLOATS))
+    assert result[0].dtype == "float64"
+    assert tuple(result)[1:] == tuple(pair(FLOATS))[1:]
 
 
 def test_an_argument_is_changed_or_ignored() -> None:

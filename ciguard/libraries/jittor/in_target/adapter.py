@@ -178,6 +178,10 @@ class JittorAdapter(contract.Adapter):
         self.synchronise()
         return output
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return a detached variable."""
+        return tensor.detach()
+
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is a `Var`."""
         return isinstance(value, self._variable)

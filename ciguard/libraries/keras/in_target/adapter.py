@@ -98,6 +98,10 @@ class KerasAdapter(contract.Adapter):
         """Set the seed of the generators of Python and numpy, which determine initial weights."""
         self._backend.vary(seed)
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return a tensor of which the backend takes no gradient."""
+        return self._keras.ops.stop_gradient(tensor)
+
     def run_model(self, run: contract.ModelRun) -> Any:
         """Run a layer graph, see `models.run`.
 

@@ -247,6 +247,10 @@ class TensorflowAdapter(contract.Adapter):
         settings = {"autograph": False, "jit_compile": jit_compile or None}
         return self._tensorflow.function(function, **settings)(*tensors)
 
+    def without_gradient(self, tensor: Any) -> Any:
+        """Return a tensor of which no gradient is taken."""
+        return self._tensorflow.stop_gradient(tensor)
+
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is an eager tensor; modes capture variables as constants."""
         return isinstance(value, self._ops.EagerTensor)

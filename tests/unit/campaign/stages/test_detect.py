@@ -5,19 +5,21 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
+import pytest
 from campaign_examples import ONE, call, group, member
 
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.config import Config
-from ciguard.domain.outcomes import Rejected
+from ciguard.domain.outcomes import Hung, Rejected
 from ciguard.execution import JobResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.state import CampaignState
+    from ciguard.domain.detection import Detection
     from ciguard.domain.events import Event
     from ciguard.execution import Job
 
@@ -30,10 +32,12 @@ class Answering:
     is_proven = True
     needed_s = 0.0
 
-    def __init__(self) -> None:
+    def __init__(self, *, hangs: bool = False) -> None:
         self.jobs: list[Job] = []
         self.waiting: list[Job] = []
         self.stage: Detect | None = None
+        self._hangs = hangs
+        """True if the first call of each job hangs, after which no other runs."""
 
     def add(self, job: Job) -> None:
         self.jobs.append(job)
@@ -47,12 +51,13 @@ class Answering:
         assert self.stage is not None
         waiting, self.waiting = self.waiting, []
         for job in waiting:
-            yield from self.stage.take(JobResult(job, (REJECTED,) * len(job.cases), 0.1))
+            outcomes = (Hung(1.0),) if self._hangs else (REJECTED,) * len(job.cases)
+            yield from self.stage.take(JobResult(job, outcomes, 0.1))
 
 
-def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
-    api, calls = "planted.double", tuple(call("double", number) for number in range(40))
-    answering, tested = Answering(), group(member(ONE, "planted.double"))
+def detected(calls: Mapping[str, int], answering: Answering) -> Detection | None:
+    """Return the planted defects of a run with so many calls of each API."""
+    tested = group(member(ONE, *calls))
     state = SimpleNamespace(
         config=Config(),
         groups={"planted": tested},
@@ -61,11 +66,32 @@ def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
         detection=None,
     )
     stage = answering.stage = Detect(cast("CampaignState", state))
-
-    stage.watch(ExecutedBatch(api, calls, {ONE: (REJECTED,) * len(calls)}), tested)
+    for api, count in calls.items():
+        name = api.removeprefix("planted.")
+        cases = tuple(call(name, number) for number in range(count))
+        stage.watch(ExecutedBatch(api, cases, {ONE: (REJECTED,) * count}), tested)
     list(stage.run(answering))
+    return state.detection
+
+
+def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
+    answering = Answering()
+
+    detection = detected({"planted.double": 40}, answering)
 
     assert [len(job.cases) for job in answering.jobs] == [16, 16, 8]
     assert all(job.fresh for job in answering.jobs)
-    assert state.detection is not None
-    assert [defect.api for defect in state.detection.missed] == [api]
+    assert detection is not None
+    assert [defect.api for defect in detection.missed] == ["planted.double"]
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> None:
+    answering = Answering(hangs=hangs)
+
+    detection = detected({f"planted.f{number}": 10 for number in range(9)}, answering)
+
+    assert [len(job.cases) for job in answering.jobs[:3]] == [40, 40, 10]
+    assert detection is not None
+    assert len(detection.missed) == 9
+    assert len(answering.jobs) == (9 if hangs else 3)

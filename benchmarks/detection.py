@@ -1,0 +1,169 @@
+"""Agreement: does the share of planted defects that a run states hold for real defects?
+
+    python benchmarks/detection.py [--only NAME] [--seeds 2] [--out DIR]
+
+In each configuration, one run compares torch with itself, and states which share of its own planted
+defects it has noticed. Another run compares torch with torch that has the defects of
+`planted_defects`, as `planted.py` does. Prints both shares of the kinds that both plant. Both runs
+call the same functions for the same time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planted_campaign import built_wheel, campaign
+from planted_defects import PLANTABLE, Kind, defects
+from planted_recall import recall_of
+
+from ciguard.domain.detection import DefectKind, wilson_interval
+from ciguard.reports import read_buckets
+from ciguard.targets import parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ciguard.domain.findings import Bucket
+
+COUNTERPARTS = {
+    DefectKind.VALUE: Kind.VALUE,
+    DefectKind.DTYPE: Kind.DTYPE,
+    DefectKind.SHAPE: Kind.SHAPE,
+    DefectKind.NAN: Kind.NAN,
+    DefectKind.GRADIENT: Kind.GRADIENT,
+    DefectKind.MUTATION: Kind.CORRUPTION,
+    DefectKind.EXCEPTION: Kind.EXCEPTION,
+    DefectKind.ACCEPTANCE: Kind.BOUNDS,
+    DefectKind.IGNORED: Kind.IGNORED,
+    DefectKind.CRASH: Kind.CRASH,
+}
+"""Kind of the planted defects of a run → the same kind in `planted_defects`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Settings of both runs."""
+
+    name: str
+    budget: str
+    further: tuple[tuple[str, str], ...] = ()
+    is_alone: bool = False
+    """True if there is no second target to compare with."""
+
+
+CONFIGURATIONS = (
+    Configuration("two targets, 60 seconds", "60s"),
+    Configuration("two targets, 20 seconds", "20s"),
+    Configuration("one target, 60 seconds", "60s", is_alone=True),
+    Configuration("no relations, 60 seconds", "60s", (("--relation", ""),)),
+    Configuration("wrong results ignored, 60 seconds", "60s", (("--policy", "wrong-result=off"),)),
+)
+
+
+@dataclass(slots=True)
+class Shares:
+    """Numbers of noticed and planted defects by kind, stated and of `planted_defects`."""
+
+    stated: Counter[DefectKind] = field(default_factory=Counter)
+    stated_of: Counter[DefectKind] = field(default_factory=Counter)
+    found: Counter[DefectKind] = field(default_factory=Counter)
+    found_of: Counter[DefectKind] = field(default_factory=Counter)
+
+    def add_stated(self, kinds: Mapping[str, Mapping[str, int]]) -> None:
+        """Add the member `kinds` of a run's detection."""
+        for name, counts in kinds.items():
+            self.stated[DefectKind(name)] += counts["caught"]
+            self.stated_of[DefectKind(name)] += counts["planted"]
+
+    def add_found(self, buckets: Iterable[Bucket], seed: int, planted: str) -> None:
+        """Add the buckets of a run on a target with planted defects."""
+        rows = {row.kind: row for row in recall_of(buckets, defects(seed), planted=planted).rows()}
+        for kind, counterpart in COUNTERPARTS.items():
+            self.found[kind] += rows[counterpart].found
+            self.found_of[kind] += rows[counterpart].planted
+
+    @property
+    def kinds(self) -> list[DefectKind]:
+        """Kinds that both planted."""
+        return [kind for kind in DefectKind if self.stated_of[kind] and self.found_of[kind]]
+
+    def rates(self) -> tuple[float, float]:
+        """Return the stated share, and the share found with the same weights of the kinds."""
+        total = sum(self.stated_of[kind] for kind in self.kinds)
+        stated = sum(self.stated[kind] for kind in self.kinds) / total
+        found = sum(
+            self.stated_of[kind] / total * self.found[kind] / self.found_of[kind]
+            for kind in self.kinds
+        )
+        return stated, found
+
+
+def shares_of(tried: Configuration, options: argparse.Namespace, out: Path) -> Shares:
+    """Run a configuration with each seed, and return the shares."""
+    right = f"{options.target} + {shlex.quote(str(built_wheel('planted_defects')))}"
+    further = [*(("--api", row.api) for row in PLANTABLE), *tried.further]
+    shares = Shares()
+    for seed in range(options.seeds):
+        planted = f"{right} PLANTED_DEFECTS={seed}"
+        reference = () if tried.is_alone else (right,)
+        folder = out / f"{tried.name} {seed}".replace(" ", "-")
+        each = argparse.Namespace(budget=tried.budget, seed=seed, jobs=options.jobs)
+        for name, target in (("alike", f"{right} PLANTED_TWIN=1"), ("planted", planted)):
+            if not (folder / name / "run.json").exists():
+                campaign("api", (*reference, target), each, folder / name, further)
+        run: dict[str, Any] = json.loads((folder / "alike" / "run.json").read_text("utf-8"))
+        if run["detection"] is not None:
+            shares.add_stated(run["detection"]["kinds"])
+        found = read_buckets(folder / "planted")
+        shares.add_found(found, seed, parse_target(planted).name)
+    return shares
+
+
+def print_shares(name: str, shares: Shares) -> None:
+    """Print both shares, of all kinds and of each."""
+    stated, found = shares.rates()
+    caught = sum(shares.stated[kind] for kind in shares.kinds)
+    low, high = wilson_interval(caught, sum(shares.stated_of[kind] for kind in shares.kinds))
+    print(
+        f"{name}: stated {stated:.0%} ({low:.0%} to {high:.0%}), found {found:.0%}, "
+        f"difference {100 * abs(stated - found):.0f} points"
+    )
+    for kind in shares.kinds:
+        print(
+            f"  {kind.value:<20}{shares.stated[kind]:>4}/{shares.stated_of[kind]:<4}"
+            f"{shares.found[kind]:>4}/{shares.found_of[kind]}"
+        )
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run the benchmark; exit 1 if a stated share is more than 5 points from the one found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--target", default="torch==2.13.0")
+    parser.add_argument("--only", action="append", help="part of the name of a configuration")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="keep results here, and use those that are there")
+    options = parser.parse_args()
+    differences = []
+    with tempfile.TemporaryDirectory() as folder:
+        for tried in CONFIGURATIONS:
+            if options.only and not any(part in tried.name for part in options.only):
+                continue
+            shares = shares_of(tried, options, options.out or Path(folder))
+            print_shares(tried.name, shares)
+            stated, found = shares.rates()
+            differences.append(abs(stated - found))
+    return int(max(differences) > 0.05)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
