@@ -219,13 +219,17 @@ def notices(
         policy: policy of the run; findings that it ignores do not count.
     """
     outcomes = {**judged.outcomes, **planted}
-    known = {(item.oracle, item.kind) for item in judge(judged.call, judged.outcomes, subject)}
+    known = {_identity(finding) for finding in judge(judged.call, judged.outcomes, subject)}
     return any(
-        (finding.oracle, finding.kind) not in known
+        _identity(finding) not in known
         and policy.action(finding) is not Action.OFF
         and _shows(finding, defect.kind)
         for finding in judge(judged.call, outcomes, subject)
     )
+
+
+def _identity(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
+    return finding.oracle, finding.kind, finding.targets
 
 
 def _shows(finding: Finding, kind: DefectKind) -> bool:

@@ -107,6 +107,9 @@ def _buckets(path: Path) -> Iterator[Bucket]:
 
 
 def _documentation(path: Path) -> Iterator[DocumentationFinding]:
+    """Yield the findings about documentation; none without the file, as they decide no check."""
+    if not path.exists():
+        return
     lines = read_lines(path, max_bytes=_MAX_DOCUMENTATION_BYTES, max_line=_MAX_DOCUMENTATION_LINE)
     for line in lines:
         yield documentation_from_json(Untrusted(parse_json(line), "the finding"))
