@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.announcements.changes import ChangeKind, documented_changes
 from ciguard.announcements.deciding import deprecation_of
+from ciguard.announcements.statements import Statement, statements_of
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
 from ciguard.oracles.specifications import requirements_in
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _MAX_EVIDENCE = 600
 _OF_BEHAVIOUR = frozenset({"now", "longer", "changed", "anymore", "starting", "previously"})
 """Words of sentences that say that the behaviour changed."""
+_FREQUENT = frozenset({"a", "an", "be", "either", "is", "must", "or", "should", "the"})
 _CHANGE_DIRECTIVES = frozenset({"versionchanged", "changed"})
 
 
@@ -44,7 +46,7 @@ def documentation_alone(
     """
     first_by_parameter: dict[str, DocumentedChange] = {}
     for change in documented_changes(base, head):
-        if _is_of_behaviour(change, base.record):
+        if _is_of_behaviour(change, base, head):
             first_by_parameter.setdefault(change.parameter, change)
     for change in first_by_parameter.values():
         yield DocumentationFinding(
@@ -60,19 +62,50 @@ def documentation_alone(
         )
 
 
-def _is_of_behaviour(change: DocumentedChange, base: ApiRecord) -> bool:
-    """Return whether a change of the documentation says that calls of before behave differently."""
-    known = {item.name for item in (*base.parameters, *base.inputs)}
-    if change.parameter and change.parameter not in known:
-        return False
+def _is_of_behaviour(
+    change: DocumentedChange, base: ApiDocumentation, head: ApiDocumentation
+) -> bool:
+    """Return whether a change of the documentation says that calls of before behave differently.
+
+    A parameter that only one version has was renamed, and one that only one version describes was
+    documented for the first time.
+    """
     if change.kind is not ChangeKind.SENTENCE:
         return change.kind is ChangeKind.DEFAULT
+    if change.parameter and change.parameter not in _described(base) & _described(head):
+        return False
     if change.after and change.directive in _CHANGE_DIRECTIVES:
         return True
     if change.after and not _OF_BEHAVIOUR.isdisjoint(change.changed_words):
         return True
+    return bool(change.parameter) and _is_required_differently(change, base, head)
+
+
+def _described(api: ApiDocumentation) -> set[str]:
+    """Return the parameters with a description."""
+    items = (*api.record.parameters, *api.record.inputs)
+    return {item.name for item in items if item.doc or item.doc_type}
+
+
+def _is_required_differently(
+    change: DocumentedChange, base: ApiDocumentation, head: ApiDocumentation
+) -> bool:
+    """Return whether a changed sentence about a parameter changes what is required of it.
+
+    A requirement that the other version states in other sentences is unchanged.
+    """
     required = (requirements_in(text, change.parameter) for text in (change.before, change.after))
-    return bool(change.parameter) and operator.ne(*required)
+    if not operator.ne(*required):
+        return False
+    if change.before and change.after:
+        return True
+    words = {*Statement(change.before or change.after).words} - _FREQUENT
+    return not words <= _words_about(change.parameter, base if change.after else head)
+
+
+def _words_about(parameter: str, api: ApiDocumentation) -> set[str]:
+    stated = statements_of(api.record, api.docstring)
+    return {word for item in stated if item.parameter == parameter for word in item.words}
 
 
 def removed_apis(base: Mapping[str, ApiRecord], head: Mapping[str, ApiRecord]) -> list[str]:

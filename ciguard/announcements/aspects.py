@@ -47,6 +47,41 @@ _ALLOWING = re.compile(
 )
 
 
+_ANY_RANK = re.compile(r"\bn-?d\b|\bany (?:rank|shape|number of dimensions)\b", re.IGNORECASE)
+_RULE = re.compile(
+    r"\b(?:accept\w*|allow\w*|cannot|deprecat\w*|error|longer|must|now|only|rais(?:es?|ed)"
+    r"|remov(?:ed|es)|requires?|required|should|support\w*|unsupported)\b",
+    re.IGNORECASE,
+)
+
+
+def is_restriction(text: str) -> bool:
+    """Return whether a sentence says what is allowed, instead of describing something."""
+    return bool(_RULE.search(text))
+
+
+_CONDITION = re.compile(
+    r"\b(?:if|when|for)\b[^.,:;]*?\b(bool|complex|float|integer)(?:e?an)?\b[^.,:;]*"
+    r"\b(?:arguments?|arrays?|inputs?|passed|tensors?)\b",
+    re.IGNORECASE,
+)
+_FAMILIES = {"bool": ("bool",), "complex": ("complex",), "float": ("float", "bfloat")}
+_INTEGERS = ("int", "uint")
+
+
+def conditions_hold(text: str, dtypes: Iterable[str]) -> bool:
+    """Return whether a call can fulfil a sentence's condition, such as `when complex tensors …`.
+
+    Args:
+        text: the sentence; without a condition on the dtype, any call fulfils it.
+        dtypes: dtypes of the tensors that the call passes.
+    """
+    match = _CONDITION.search(text)
+    families = _FAMILIES.get(match[1].lower(), _INTEGERS) if match else ("",)
+    given = [*dtypes]
+    return not given or any(dtype.startswith(families) for dtype in given)
+
+
 def has_aspect(kind: str, words: Iterable[str]) -> bool:
     """Return whether one of the words is about a kind of difference, one of `KINDS`."""
     return any(_PATTERNS[kind].fullmatch(word) for word in words)
@@ -61,6 +96,8 @@ def may_cause(change: DocumentedChange, kind: str) -> bool:
     text = change.after or change.before
     forbids = bool(_FORBIDDING.search(text))
     allows = not forbids and bool(_ALLOWING.search(text))
+    if change.before and _ANY_RANK.search(change.after) and not _ANY_RANK.search(change.before):
+        forbids, allows = False, True
     if not change.after:
         forbids, allows = allows, forbids
     return not ((kind == "refused" and allows) or (kind == "accepted" and forbids))

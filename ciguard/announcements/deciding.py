@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ciguard.announcements.aspects import KINDS, has_aspect, may_cause
+from ciguard.announcements.aspects import (
+    KINDS,
+    conditions_hold,
+    has_aspect,
+    is_restriction,
+    may_cause,
+)
 from ciguard.announcements.changes import (
     ChangeKind,
     DocumentedChange,
@@ -46,6 +52,7 @@ _OF_API = re.compile(
 )
 _DEPRECATED_KINDS = frozenset({"refused", "exception"})
 """Kinds of difference that a deprecation announces: what is deprecated is going to be refused."""
+_CLASS_NAME = re.compile(r"\b[A-Z][a-z]+[A-Z]\w*\b")
 _MIN_SHARED_WORDS = 2
 """Minimum number of content words that an exception's message shares with a sentence about it."""
 
@@ -175,8 +182,11 @@ def _mentioned(statement: Statement, base: ApiDocumentation) -> set[str]:
     """Return the parameters that a sentence describes or names."""
     if statement.parameter:
         return {statement.parameter}
-    names = {item.name for item in (*base.record.parameters, *base.record.inputs)}
-    return {name for name in names if name.lower() in statement.words}
+    return {name for name in _names(base) if name.lower() in statement.words}
+
+
+def _names(api: ApiDocumentation) -> set[str]:
+    return {item.name for item in (*api.record.parameters, *api.record.inputs)}
 
 
 def _changed_requirements(
@@ -211,7 +221,9 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
         case ChangeKind.ADDED:
             return observed.kind == "accepted" and is_passed
         case ChangeKind.REMOVED:
-            return observed.kind in _DEPRECATED_KINDS and change.parameter in observed.named
+            # Another parameter takes the place of a renamed one, so positions still fit.
+            is_by_name = change.parameter in observed.named - observed.by_position
+            return observed.kind in _DEPRECATED_KINDS and is_by_name
         case ChangeKind.KEYWORD_ONLY:
             return observed.kind == "refused" and change.parameter in observed.by_position
         case ChangeKind.SENTENCE:
@@ -232,21 +244,54 @@ def _is_sentence_about(
     change: DocumentedChange, observed: ObservedChange, base: ApiDocumentation
 ) -> bool:
     sentence = Statement(change.after or change.before, change.parameter)
-    is_default = "default" in sentence.words and change.parameter not in observed.passed
-    if change.parameter and is_default and observed.kind not in REFUSALS:
-        return True
     mentioned = _mentioned(sentence, base)
     is_of_others = mentioned and mentioned.isdisjoint(observed.subjects)
     # `_changed_requirements` decides about requirements by the values of the call.
-    is_requirement = bool(requirements_in(sentence.text, change.parameter))
+    texts = (change.before, change.after)
+    is_requirement = any(requirements_in(text, change.parameter) for text in texts)
     if is_of_others or is_requirement or not may_cause(change, observed.kind):
         return False
+    if not conditions_hold(sentence.text, observed.dtypes):
+        return False
+    if change.parameter and change.parameter not in _names(base):
+        return False  # a call that passes a new parameter is accepted only now
+    if observed.kind in REFUSALS:
+        return _is_about_refusal(change, observed, is_of_arguments=bool(mentioned))
+    if change.parameter and is_restriction(sentence.text):
+        return False  # it is about arguments, not about results
+    return _is_other_default(change, observed) or has_aspect(observed.kind, change.changed_words)
+
+
+def _is_other_default(change: DocumentedChange, observed: ObservedChange) -> bool:
+    """Return whether a sentence states another default of an argument that the call omits.
+
+    A sentence without a predecessor states a default that was not documented before.
+    """
+    is_stated = "default" in Statement(change.after).words and bool(change.before)
+    return is_stated and bool(change.parameter) and change.parameter not in observed.passed
+
+
+def _is_about_refusal(
+    change: DocumentedChange, observed: ObservedChange, *, is_of_arguments: bool
+) -> bool:
+    """Return whether a changed sentence explains that a version raises an exception.
+
+    A sentence that is only new or gone describes more or less than before. It must say what is
+    allowed, or share content words with the exceptions' messages.
+    """
     is_of_aspect = has_aspect(observed.kind, change.changed_words)
-    if observed.kind not in REFUSALS:
-        return is_of_aspect
-    if mentioned:
-        return is_of_aspect or bool(_shared(change.changed_words, observed))
-    return is_of_aspect and len(_shared(sentence.words, observed)) >= _MIN_SHARED_WORDS
+    shared = _shared(change.changed_words, observed)
+    is_replaced = bool(change.before and change.after)
+    is_rule = is_replaced or is_restriction(change.after or change.before)
+    if is_of_arguments:
+        classes = {name.lower() for name in _CLASS_NAME.findall(change.before + change.after)}
+        is_described = bool(change.after) and len(shared) >= _MIN_SHARED_WORDS
+        is_near = is_described or not shared.isdisjoint(classes)
+        return is_near or (is_rule and (is_of_aspect or bool(shared)))
+    words = Statement(change.after or change.before).words
+    is_of_others = bool(content_words(observed.named))
+    is_near = len(_shared(words, observed)) >= _MIN_SHARED_WORDS
+    return is_rule and is_of_aspect and is_near and not is_of_others
 
 
 def _shared(words: Iterable[str], observed: ObservedChange) -> frozenset[str]:

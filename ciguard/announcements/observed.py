@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.outcomes import Rejected
 from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import TensorValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +42,8 @@ class ObservedChange:
     """Parameter whose value violates its constraint or lies on its boundary; empty without one."""
     words: frozenset[str]
     """Words of the exceptions' messages, in lower case."""
+    dtypes: frozenset[str]
+    """Dtypes of the tensors that the call passes."""
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -73,6 +76,9 @@ def observed_change(finding: Finding, record: ApiRecord) -> ObservedChange | Non
         named=named,
         focus=case.focus if case.focus in passed and finding.kind in REFUSALS else "",
         words=words,
+        dtypes=frozenset(
+            value.dtype for value in passed.values() if isinstance(value, TensorValue)
+        ),
     )
 
 

@@ -58,6 +58,12 @@ def test_defaults_and_sentences_about_change_are_reported(
             documented("", X),
             documented("", X, ParameterRecord(name="new", doc="Must be positive.")),
         ),
+        (sized(""), sized("Must be positive.")),  # documented for the first time
+        (  # renamed
+            sized("Must be positive."),
+            documented("", X, ParameterRecord(name="width", doc="Must be positive.")),
+        ),
+        (sized("A 3-D or 4-D tensor of images."), sized("Images. Must be 3D or 4D.")),
     ],
 )
 def test_other_edits_are_not_reported(base: ApiDocumentation, head: ApiDocumentation) -> None:

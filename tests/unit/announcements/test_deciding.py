@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from announcement_examples import API, difference, documented
@@ -10,6 +11,10 @@ from announcement_examples import API, difference, documented
 from ciguard.announcements import ApiDocumentation, OtherSources, ReleaseNote, announcement
 from ciguard.domain.programs import ProgramCase
 from ciguard.domain.records import ParameterKind, ParameterRecord
+from ciguard.domain.values import TensorValue, Uniform
+
+if TYPE_CHECKING:
+    from ciguard.domain.findings import Finding
 
 X = ParameterRecord(name="x")
 PLAIN = documented()
@@ -257,6 +262,87 @@ def test_a_sentence_about_an_argument_may_share_a_word_with_the_message_instead(
     assert "SparseTensor" in announcement(accepted, base, head)
     other = difference("accepted", 1, message="cannot convert RaggedTensor(1)")
     assert announcement(other, base, head) == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Optional shape tuple of the blocks.",
+        "Defaults to None.",
+        "A string.",
+        "Size of the blocks, along each axis.",
+    ],
+)
+def test_a_new_description_that_states_no_rule_announces_no_refusal(sentence: str) -> None:
+    refused = difference("refused", 1, 2, message="size: integers of a shape, not blocks")
+
+    assert announcement(refused, sized("The size."), sized(f"The size. {sentence}")) == ""
+
+
+def test_a_new_description_that_shares_content_with_the_message_announces_a_difference() -> None:
+    head = sized("The size. Length 2 tuple for planes.")
+    accepted = difference("accepted", 1, 2, message="size: expected a tuple of length 3")
+
+    assert "Length 2 tuple" in announcement(accepted, sized("The size."), head)
+    assert announcement(replace(accepted, kind="accepted"), head, sized("The size.")) == ""
+
+
+def test_a_wider_rank_announces_that_more_is_accepted() -> None:
+    base = sized("A 1-D tensor containing segment indices for each element in data.")
+    head = sized("A N-D tensor containing segment indices for each element in data.")
+    message = "size should be a 1-D tensor of segments"
+
+    assert announcement(difference("accepted", 1, 2, message=message), base, head) != ""
+    assert announcement(difference("refused", 1, 2, message=message), base, head) == ""
+
+
+def test_an_api_wide_sentence_announces_no_refusal_of_another_argument() -> None:
+    base = documented("Pools. Takes only positive integer blocks.")
+    head = documented("Pools. Takes only nonnegative integer blocks.")
+    message = "size must be a positive integer of blocks"
+
+    assert announcement(difference("refused", 1, 2, message=message), base, head) == ""
+    assert announcement(difference("refused", 1, message=message), base, head) != ""
+
+
+def test_a_renamed_parameter_announces_nothing_to_calls_by_position() -> None:
+    base = documented("", X, ParameterRecord(name="size"))
+    head = documented("", X, ParameterRecord(name="sizes"))
+    message = "the size is too small"
+
+    assert announcement(difference("refused", 1, 2, message=message), base, head) == ""
+    assert announcement(difference("refused", 1, size=2, message=message), base, head) != ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "doc"),
+    [
+        ("dtype", "The size. If False, the default, blocks are unsorted."),
+        ("shape", "The size. The number of dimensions should be smaller than that of x."),
+    ],
+)
+def test_a_description_of_an_argument_announces_no_other_results(kind: str, doc: str) -> None:
+    assert announcement(difference(kind, 1, 2), sized("The size."), sized(doc)) == ""
+
+
+def test_the_description_of_a_new_parameter_announces_nothing() -> None:
+    base = documented("", X)
+    head = documented("", X, ParameterRecord(name="size", doc="If False, results are sorted."))
+
+    assert announcement(difference("values", 1), base, head) == ""
+
+
+def test_a_sentence_about_other_dtypes_announces_nothing() -> None:
+    sentence = "When complex tensors are passed, they are cast to floats."
+    base, head = documented("Pools."), documented(f"Pools. {sentence}")
+
+    def of(dtype: str) -> Finding:
+        finding = difference("dtype")
+        value = TensorValue(dtype, (1,), Uniform(0, 0.0, 1.0))
+        return replace(finding, case=replace(finding.case, arguments=(value,)))
+
+    assert announcement(of("complex64"), base, head) != ""
+    assert announcement(of("float64"), base, head) == ""
 
 
 def test_a_refusal_needs_a_sentence_that_shares_words_with_its_message() -> None:

@@ -71,7 +71,8 @@ def detected(calls: Mapping[str, int], answering: Answering) -> Detection | None
         cases = tuple(call(name, number) for number in range(count))
         stage.watch(ExecutedBatch(api, cases, {ONE: (REJECTED,) * count}), tested)
     list(stage.run(answering))
-    return state.detection
+    detection: Detection | None = state.detection
+    return detection
 
 
 def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
