@@ -17,6 +17,7 @@ _MIB_PER_WORKER = 512
 """Memory that a worker needs besides the pages that it shares with its fork server, in MiB."""
 _MAX_DEVICE_LANES = 1
 """Maximum workers of a target if any target uses a device, whose memory they would share."""
+_AMPLE_FACTOR = 4
 _NO_LIMIT = 1 << 60
 """Bytes above which a limit of a control group means that there is none."""
 
@@ -49,6 +50,17 @@ def lanes_for(targets: int, *, cores: float, free_mib: float) -> int:
     by_cores = math.ceil(cores / targets)
     by_memory = int(free_mib / _MIB_PER_WORKER / targets)
     return max(1, min(by_cores, by_memory))
+
+
+@cache
+def _free_memory_at_start_mib() -> int:
+    """Return the free memory when the run begins, before its workers use any."""
+    return int(free_memory_mib())
+
+
+def ample_memory_mib(config: Config) -> int:
+    """Return the memory for a case whose end the usual limit may have caused, in MiB."""
+    return min(_AMPLE_FACTOR * config.memory_mib, _free_memory_at_start_mib())
 
 
 def usable_cores(root: Path = Path("/")) -> float:

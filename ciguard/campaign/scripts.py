@@ -16,7 +16,7 @@ from ciguard.domain.findings import Comparison, Confirmation, PairKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Outcome, status
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import MORE_INSTRUCTIONS, is_measured, traits_of
+from ciguard.oracles import MORE_INSTRUCTIONS, SLOW, is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
@@ -29,7 +29,7 @@ from ciguard.targets import (
 from ciguard.triage import EnvironmentHint, presentable, reproduces_measurement, script
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.campaign.group import Member
@@ -48,6 +48,8 @@ _RUNS_ON_REFERENCE = frozenset(
 )
 _LIMIT_FACTOR = 3.0
 """Timeout of a script as a multiple of the case's, as scripts also compare and print."""
+_MAX_ATTEMPTS = 3
+"""Maximum runs of a script whose finding ends the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +204,9 @@ def check_scripts(
         case_limit_s: timeout of one case, in seconds; 0 for the library's own limit.
 
     Returns:
-        All buckets; `reproduced` is set for those whose script ran. A difference whose script also
-        fails on the reference is flaky, as the script does not contain its cause.
+        All buckets; `reproduced` is set for those whose script ran. A finding is flaky if its
+        script does not show it. So is a difference that the script also shows on the reference, as
+        the script does not contain its cause.
     """
     settled: dict[str, Bucket] = {}
     script_targets = script_targets_of(members)
@@ -220,21 +223,24 @@ def check_scripts(
         limit_s = _LIMIT_FACTOR * limit_for(member.environment, case_limit_s)
         run = partial(_run, dispatcher, until=until, limit_s=limit_s)
         try:
-            result = run(name, text_of(bucket, script_targets))
-            if result is None:
+            fails = _fails(bucket, partial(run, name, text_of(bucket, script_targets)))
+            if fails is None:
                 break
-            fails = fails_alike(bucket, result)
-            settled[bucket.fingerprint] = replace(bucket, reproduced=fails)
+            reason = "" if fails else _doubt(bucket.finding, name)
             reference = _reference(bucket.finding, members)
-            if not fails or not reference:
-                continue
-            control = run(
-                reference, script(bucket.finding, environment_hint=script_targets[reference].hint)
+            if fails and reference:
+                hint = script_targets[reference].hint
+                text = script(bucket.finding, environment_hint=hint)
+                if _fails(bucket, partial(run, reference, text)):
+                    reason = f"its script also shows the difference on the reference {reference}"
+            settled[bucket.fingerprint] = replace(
+                bucket,
+                reproduced=fails and not reason,
+                confirmation=Confirmation.FLAKY if reason else bucket.confirmation,
             )
-            if control is not None and fails_alike(bucket, control):
-                flaky = replace(bucket, reproduced=False, confirmation=Confirmation.FLAKY)
-                settled[bucket.fingerprint] = flaky
-                yield Warned(message=_flaky_message(bucket, reference))
+            if reason:
+                name = f"{bucket.finding.api}: bucket {bucket.fingerprint}"
+                yield Warned(message=f"{name} is flaky, as {reason}")
         except WorkerStartError as error:
             yield Warned(message=str(error))
             break
@@ -269,11 +275,27 @@ def _reference(finding: Finding, members: Mapping[str, Member]) -> str:
     return "" if member.not_run else name
 
 
-def _flaky_message(bucket: Bucket, reference: str) -> str:
-    return (
-        f"{bucket.finding.api}: bucket {bucket.fingerprint} is flaky, as its script also shows the "
-        f"difference on the reference {reference}"
-    )
+def _fails(bucket: Bucket, run: Callable[[], ScriptResult | None]) -> bool | None:
+    """Return whether a script fails as its finding does; None if the budget ends first.
+
+    Whether a process ends may depend on its memory, so such a script is run up to three times.
+    """
+    for _ in range(_MAX_ATTEMPTS if traits_of(bucket.finding.oracle).loses_worker else 1):
+        result = run()
+        if result is None or fails_alike(bucket, result):
+            return None if result is None else True
+    return False
+
+
+def _doubt(finding: Finding, target: str) -> str:
+    """Return why a finding is flaky whose script does not show it; empty if that is no evidence.
+
+    Durations vary, and whole applications depend on more than a script repeats.
+    """
+    is_timed = is_measured(finding) or finding.kind == SLOW
+    if is_timed or not finding.case.is_run_by_worker:
+        return ""
+    return f"its script does not show the defect on {target}"
 
 
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.capacity import ample_memory_mib
 from ciguard.campaign.levels import levels_in
 from ciguard.config import CONFINE_NEVER
 from ciguard.execution import Limits, WorkerSpec
@@ -28,6 +29,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         case_s=case_limit_s(environment, config.case_limit_s),
         program_s=program_limit_s(environment, config.case_limit_s),
         memory_mib=config.memory_mib,
+        ample_memory_mib=ample_memory_mib(config),
     )
     needs = [level.needs(config, library) for level in levels_in(config)]
     return WorkerSpec(

@@ -42,6 +42,8 @@ class Job:
     """Byte that fills newly allocated memory and seeds the random generators of a fresh worker.
 
     It reveals results that depend on uninitialised memory or on chance. 0 changes neither."""
+    has_ample_memory: bool = False
+    """True for a fresh worker with a higher memory limit, see `Limits.ample_memory_mib`."""
     limit_s: float = 0.0
     """Timeout of one case, in seconds; 0 for the target's own limit."""
     first_limit_s: float = 0.0

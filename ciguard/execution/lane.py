@@ -27,6 +27,7 @@ from ciguard.execution.decode import (
 from ciguard.execution.job import JobResult
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
+from ciguard.execution.worker_handle import WorkerNeeds
 from ciguard.execution.worker_monitor import limit_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Lane:
         used_up = self.worker.served + len(job.cases) > self._limits.cases_per_worker
         is_unfit = (
             job.perturb
+            or job.has_ample_memory
             or job.session != self.worker.session
             or self.ledger.is_due(now)
             or (self.worker.served and (used_up or job.fresh or self.worker.is_bloated))
@@ -107,13 +109,13 @@ class Lane:
     def request_worker(self) -> None:
         """Take the spare worker, or request one from the server, which reports when it is ready."""
         job = self._running.job if self._running is not None else None
-        session, perturb = (job.session, job.perturb) if job is not None else (0, 0)
+        fitting = WorkerNeeds.of(job)
         is_replacement = self.worker.served > 0
         self.retire()
-        if not session and not perturb:
+        if fitting == WorkerNeeds():
             self.worker = self._spare.exchange(self.worker)
         if self.worker.channel is None:
-            self.worker.request(session=session, perturb=perturb)
+            self.worker.request(fitting)
         elif self.worker.is_ready and self._running is not None:
             self._send()
         if is_replacement:

@@ -53,8 +53,8 @@ class Unreadable:
 
     dtype: str
     """Common name of the element type."""
-    shape: tuple[int, ...]
-    """Length of each axis."""
+    shape: tuple[int, ...] | None
+    """Length of each axis; None if it is unknown."""
     why: str
     """Reason why the elements cannot be read."""
 
@@ -179,7 +179,9 @@ def _scalar(tag: str, text: object) -> Output:
 _DECODERS: dict[str, Any] = {
     "T": _tensor,
     "D": _tensor_digest,
-    "N": lambda _tag, dtype, shape, why: Unreadable(dtype, tuple(shape), why),
+    "N": lambda _tag, dtype, shape, why: Unreadable(
+        dtype, None if shape is None else tuple(shape), why
+    ),
     "L": _sequence,
     "M": _mapping,
     "E": lambda _tag, _changed, _shared, output: _decode(output),

@@ -54,6 +54,7 @@ def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
         "functions": spec.functions,
         "confine": spec.confine,
         "memory_mib": spec.limits.memory_mib,
+        "ample_memory_mib": spec.limits.memory_limit_mib(is_ample=True),
         "output_mib": spec.limits.output_mib,
     }
 
@@ -165,8 +166,21 @@ class ServerProcess:
         except ConnectionError:
             return None
 
-    def request(self, operation: str, descriptors: Sequence[int], *, perturb: int = 0) -> int:
+    def request(
+        self,
+        operation: str,
+        descriptors: Sequence[int],
+        *,
+        perturb: int = 0,
+        has_ample_memory: bool = False,
+    ) -> int:
         """Request a child that runs `operation` with these descriptors.
+
+        Args:
+            operation: name of a task, see `worker.tasks`.
+            descriptors: descriptors that the task needs.
+            perturb: byte that fills newly allocated memory; 0 leaves memory as it is.
+            has_ample_memory: whether the child has the higher memory limit.
 
         Returns:
             The request's ticket, which the report `Forked` repeats.
@@ -175,7 +189,12 @@ class ServerProcess:
             WorkerStartError: if the server is gone or no longer reads.
         """
         self._tickets += 1
-        request = {"op": operation, "ticket": self._tickets, "perturb": perturb}
+        request = {
+            "op": operation,
+            "ticket": self._tickets,
+            "perturb": perturb,
+            "has_ample_memory": has_ample_memory,
+        }
         message = json.dumps(request).encode()
         try:
             socket.send_fds(self.control, [message], descriptors, socket.MSG_DONTWAIT)

@@ -22,12 +22,18 @@ class Limits:
     """Timeout of a case that is a program, in seconds; extended on a starved machine, too."""
     memory_mib: int = 1024
     """Memory that a case may use beyond that of the loaded library."""
+    ample_memory_mib: int = 0
+    """Memory for cases that are tested for the effect of `memory_mib`; 0 if there is no more."""
     output_mib: int = 64
     """Maximum size of one file, and of a case's output on its standard streams."""
     start_s: float = 300.0
     """Timeout of importing the library, in seconds."""
     cases_per_worker: int = 50000
     """Number of cases after which a worker is replaced, so that leaks do not accumulate."""
+
+    def memory_limit_mib(self, *, is_ample: bool) -> int:
+        """Return the memory that a case may use: the usual, or the higher limit."""
+        return max(self.memory_mib, self.ample_memory_mib) if is_ample else self.memory_mib
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution.channel import Channel
@@ -29,6 +30,25 @@ _KILL_TIMEOUT_S = 15.0
 
 Hook: TypeAlias = "Callable[[socket.socket], object]"
 WaitHook: TypeAlias = "Callable[[socket.socket, bool], object]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerNeeds:
+    """Properties in which the worker of a job differs from an ordinary one, see `Job`."""
+
+    session: int = 0
+    """Measuring session that the worker serves."""
+    perturb: int = 0
+    """Byte that fills newly allocated memory."""
+    has_ample_memory: bool = False
+    """True for a higher memory limit."""
+
+    @classmethod
+    def of(cls, job: Job | None) -> WorkerNeeds:
+        """Return what a job needs; an ordinary worker if there is no job."""
+        if job is None:
+            return cls()
+        return cls(session=job.session, perturb=job.perturb, has_ample_memory=job.has_ample_memory)
 
 
 class WorkerHandle:
@@ -70,14 +90,14 @@ class WorkerHandle:
         self._requested_at = 0.0
         self._disconnected_at = 0.0
 
-    def request(self, *, session: int, perturb: int) -> None:
+    def request(self, needs: WorkerNeeds) -> None:
         """Request a worker from the server, which reports when it is ready.
 
         Raises:
             WorkerStartError: if the server is gone.
         """
-        self.session = session
-        self._monitor.watch(0)
+        self.session = needs.session
+        self._monitor.expect(has_ample_memory=needs.has_ample_memory)
         self._cell.clear()
         os.ftruncate(self._log, 0)
         os.ftruncate(self._stack, 0)
@@ -90,8 +110,13 @@ class WorkerHandle:
         self._requested_at = time.monotonic()
         with worker_end:
             descriptors = [worker_end.fileno(), self._cell_file, self._log, self._stack]
-            operation = "measure" if session else "fork"
-            self.ticket = self._server.request(operation, descriptors, perturb=perturb)
+            operation = "measure" if needs.session else "fork"
+            self.ticket = self._server.request(
+                operation,
+                descriptors,
+                perturb=needs.perturb,
+                has_ample_memory=needs.has_ample_memory,
+            )
 
     @property
     def is_released(self) -> bool:

@@ -47,6 +47,7 @@ class WorkerMonitor:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._memory_limit_mib = limits.memory_mib
         self._pid = 0
         self._job: Job | None = None
         self._cases: Sequence[bytes] = ()
@@ -57,8 +58,13 @@ class WorkerMonitor:
         self._data_at_start_mib = 0
         self._resident_at_start_mib = 0
 
+    def expect(self, *, has_ample_memory: bool) -> None:
+        """Prepare for another worker, which may have a higher memory limit."""
+        self.watch(0)
+        self._memory_limit_mib = self._limits.memory_limit_mib(is_ample=has_ample_memory)
+
     def watch(self, pid: int) -> None:
-        """Supervise another worker."""
+        """Supervise the process of the expected worker."""
         self._pid = pid
         self._data_at_start_mib = self._resident_at_start_mib = 0
 
@@ -101,7 +107,7 @@ class WorkerMonitor:
         if not self._data_at_start_mib:  # it reported before its process id was known
             self.record_initial_memory()
         library_mib = max(_LIBRARY_MIB, self._resident_at_start_mib)
-        if self._memory_mib(_RESIDENT) > self._limits.memory_mib + library_mib:
+        if self._memory_mib(_RESIDENT) > self._memory_limit_mib + library_mib:
             return "memory"
         limit_s = self._limit_s(number)
         spent_s = max(now - began_ns / 1e9, now - self._observed_at)

@@ -17,7 +17,7 @@ from ciguard.execution import (
     decode_measured,
     decode_outputs,
 )
-from ciguard.oracles.comparing.comparison import compare_outputs
+from ciguard.oracles.comparing.comparison import compare_outputs, shape_in_words
 from ciguard.oracles.contract import headline
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def output_in_words(output: Output, *, start: int = 0) -> str:
         case Scalar(_, text):
             return text[:_MAX_TEXT_LENGTH]
         case Unreadable(dtype, shape):
-            return f"{dtype}{list(shape)}"
+            return f"{dtype}{shape_in_words(shape)}"
         case TensorOutput() | TensorDigest():
             return _describe_elements(output, start)
         case _:

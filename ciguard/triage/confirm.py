@@ -12,6 +12,10 @@ If a call hangs, its first repetition has a longer timeout, as far as the budget
 then returns is slow, and further repetitions have a timeout for its duration. Otherwise the call
 hangs, and further repetitions have half the usual timeout.
 
+The last repetition of a case that ends its worker has more memory than usual. A case that then ends
+otherwise met the limit of the worker, not a defect of the library, and is dropped. Many
+libraries do not check whether an allocation succeeds, so this includes invalid accesses.
+
 For a difference in values, the case also runs with inputs that are moved by one rounding error. If
 these results, or those of the repetitions, differ as much as the targets do, rounding explains the
 difference. It is then neither a finding nor flaky.
@@ -22,7 +26,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.findings import Confirmation, Finding, PairKind
@@ -33,24 +37,22 @@ from ciguard.oracles import (
     SLOW,
     encode_for_target,
     judge,
-    judged_level_of,
     slow_finding,
     timeout_of,
     traits_of,
 )
 from ciguard.oracles.comparing import (
-    NO_INPUTS,
     is_explained_by_rounding,
     may_be_rounding,
     perturb_case,
     result_epsilon,
 )
 from ciguard.triage.fingerprint import fingerprint
+from ciguard.triage.repetitions import changed_targets, is_random, with_own_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, JobResult
     from ciguard.oracles import Subject
@@ -83,7 +85,8 @@ class ConfirmationResult:
     finding: Finding
     """Finding from a fresh worker if it is confirmed, otherwise the proposed finding."""
     confirmation: Confirmation | None
-    """Result of the repetitions; None if rounding explains the difference."""
+    """Result of the repetitions; None if rounding or random numbers explain the difference, or the
+    memory limit of the worker explains its end."""
     shown: int = 0
     """For a flaky finding, the number of repetitions that showed the defect."""
     tried: int = 0
@@ -229,7 +232,7 @@ class Confirmer:
         group.outcomes = {}
         cases_and_subjects = [
             (
-                _with_own_seed(candidate.finding, group.repetition),
+                with_own_seed(candidate.finding, group.repetition),
                 self._subject_of(candidate.finding),
             )
             for candidate in group.candidates
@@ -254,9 +257,16 @@ class Confirmer:
                 encoded_cases,
                 fresh=True,
                 perturb=perturb,
+                has_ample_memory=self._is_memory_test(group),
                 limit_s=limit_s,
             )
             self._dispatcher.add(job, Priority.URGENT)
+
+    def _is_memory_test(self, group: _RepetitionGroup) -> bool:
+        """Return whether a group's repetition is the last one of a case that ends its worker."""
+        traits = traits_of(group.candidates[0].finding.oracle)
+        is_last = group.repetition + 1 >= self._repetitions
+        return is_last and traits.loses_worker and not traits.takes_whole_timeout
 
     def _limit_s(self, candidate: _Candidate) -> float:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
@@ -304,6 +314,11 @@ class Confirmer:
             if may_be_rounding(candidate.finding):
                 candidate.perturbed_outcomes.append(next(outcomes_of_perturbed_cases))
             if not self._is_reproduced(candidate, outcomes):
+                if self._is_memory_test(group) or is_random(
+                    candidate.finding, candidate.outcomes_by_repetition, outcomes
+                ):
+                    yield ConfirmationResult(candidate.key, candidate.finding, None)
+                    continue
                 yield ConfirmationResult(
                     candidate.key,
                     candidate.finding,
@@ -324,8 +339,8 @@ class Confirmer:
     def _is_reproduced(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
         """Return whether a repetition shows the candidate again, and store its outcomes."""
         proposed = candidate.finding
-        if traits_of(proposed.oracle).compares_results and not _repeats_first_outcomes(
-            proposed.case, candidate.outcomes_by_repetition, outcomes
+        if traits_of(proposed.oracle).compares_results and changed_targets(
+            proposed, candidate.outcomes_by_repetition, outcomes
         ):
             return False
         candidate.outcomes_by_repetition.append(outcomes)
@@ -363,31 +378,6 @@ class Confirmer:
             ConfirmationResult(candidate.key, candidate.finding, Confirmation.PENDING)
             for candidate in abandoned
         ]
-
-
-def _with_own_seed(finding: Finding, repetition: int) -> Case:
-    """Return the finding's case; if results are compared, with another seed for each repetition.
-
-    Random results then differ between repetitions. With a fixed seed, two versions with different
-    random generators would seem to differ reproducibly.
-    """
-    case = finding.case
-    if not traits_of(finding.oracle).compares_results or not case.is_run_by_worker:
-        return case
-    return replace(case, seed=case.seed + repetition)
-
-
-def _repeats_first_outcomes(
-    case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str, Outcome]
-) -> bool:
-    """Return whether each target's outcome agrees with that of the first repetition."""
-    if not repetitions:
-        return True
-    level, first = judged_level_of(case), repetitions[0]
-    return all(
-        level.compare(case, first[name], outcome, NO_INPUTS) is None
-        for name, outcome in outcomes.items()
-    )
 
 
 def _is_explained_by_rounding(candidate: _Candidate) -> bool:

@@ -3,8 +3,9 @@
 Requests and reports travel as JSON datagrams over a Unix socket; the descriptors that a worker
 needs come with the request.
 
-    request   {"op": "fork", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
-              {"op": "measure", "ticket": 1, "perturb": 0} + [connection, cell, log, stack]
+    request   {"op": "fork", "ticket": 1, "perturb": 0, "has_ample_memory": false}
+                  + [connection, cell, log, stack]
+              {"op": "measure", "ticket": 1, …} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
               {"op": "models", "ticket": 2} + [sources, output, log, stack]
               {"op": "functions", "ticket": 2} + [sources, output, log, stack]
@@ -172,7 +173,10 @@ class Server:
         if request["op"] == "kill":
             self._kill(request["pid"], dump=request["dump"])
             return True
-        tasks = Tasks(self._adapter, self._executor, self._settings, perturb=request["perturb"])
+        settings = self._settings
+        if request["has_ample_memory"]:
+            settings = {**settings, "memory_mib": settings["ample_memory_mib"]}
+        tasks = Tasks(self._adapter, self._executor, settings, perturb=request["perturb"])
         self._fork(tasks.task(request["op"]), request["ticket"], descriptors)
         return True
 

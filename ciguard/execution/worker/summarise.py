@@ -4,7 +4,7 @@ The forms, which `ciguard.execution.outputs` decodes:
 
     ["T", dtype, shape, base64 of the elements]       a tensor or array with all elements
     ["D", dtype, shape, digest]                       a large tensor or array
-    ["N", dtype, shape, reason]                       a tensor that cannot be read
+    ["N", dtype, shape or null, reason]               a tensor that cannot be read
     ["L", class name, [items…], length]               list, tuple; the first 64 items
     ["M", class name, [[key, value]…], length]        dictionary
     ["i", digits] ["f", repr] ["z", repr] ["o", 0|1] ["s", text] ["b", latin-1]   scalars
@@ -104,7 +104,8 @@ class Summariser:
 
     def _tensor_tree(self, read: dict[str, Any]) -> Any:
         if "note" in read:
-            return ["N", read["dtype"], list(read.get("shape", ())), read["note"]]
+            shape = read.get("shape")
+            return ["N", read["dtype"], None if shape is None else list(shape), read["note"]]
         return _tensor_tree(read["dtype"], read["array"], self._whole_bytes)
 
 

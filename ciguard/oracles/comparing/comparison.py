@@ -142,8 +142,9 @@ def _compare_arrays(
     if reference.dtype != other.dtype:
         text = f"{reference.dtype} vs {other.dtype}"
         return Difference("dtype", text, text)
-    if reference.shape != other.shape:
-        return Difference("shape", f"{list(reference.shape)} vs {list(other.shape)}")
+    shapes = (reference.shape, other.shape)
+    if None not in shapes and reference.shape != other.shape:
+        return Difference("shape", " vs ".join(map(shape_in_words, shapes)))
     if _may_overflow(reference.dtype, inputs):
         return None
     match reference, other:
@@ -153,6 +154,11 @@ def _compare_arrays(
             return _compare_digests(reference, other, inputs)
         case _:
             return None
+
+
+def shape_in_words(shape: tuple[int, ...] | None) -> str:
+    """Return a shape as text, such as `[2, 3]`; `[…]` if it is unknown."""
+    return "[…]" if shape is None else str(list(shape))
 
 
 def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:

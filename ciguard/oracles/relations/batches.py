@@ -126,6 +126,8 @@ def _compare_empty(observed: ObservedPair) -> Difference | None:
         case (TensorOutput() | TensorDigest() | Unreadable()) as first, (
             TensorOutput() | TensorDigest() | Unreadable()
         ) as twin:
+            if first.shape is None or twin.shape is None:
+                return None
             expected = (0, *first.shape[1:])
             if twin.shape != expected:
                 return Difference("shape", f"{list(twin.shape)} vs {list(expected)}")

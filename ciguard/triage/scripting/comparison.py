@@ -57,7 +57,8 @@ def difference(found, expected):
     if len(found) != len(expected):
         return "%d parts instead of %d" % (len(found), len(expected))
     for (kind, shape, mine), (other_kind, other_shape, theirs) in zip(found, expected):
-        if (kind, shape) != (other_kind, other_shape):
+        known = (kind, shape) if other_shape is not None else (kind, None)
+        if known != (other_kind, other_shape):
             return "%s %s instead of %s %s" % (kind, shape, other_kind, other_shape)
         if mine is None or theirs is None:
             continue

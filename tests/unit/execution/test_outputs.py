@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
-from ciguard.execution.worker.summarise import WHOLE_BYTES, Summariser
+from ciguard.execution import (
+    Container,
+    Scalar,
+    TensorDigest,
+    TensorOutput,
+    Unreadable,
+    decode_outputs,
+)
+from ciguard.execution.worker.summarise import COMPACT, WHOLE_BYTES, Summariser
 
 summariser = Summariser(PlantedAdapter())
 arrays = npst.arrays(
@@ -42,6 +49,22 @@ def test_a_large_array_is_returned_as_a_digest_that_shows_differences() -> None:
     assert isinstance(different, TensorDigest)
     assert digest.nan == 1
     assert digest.sha256 != different.sha256
+
+
+def test_the_shape_of_an_unreadable_tensor_may_be_unknown() -> None:
+    known, unknown = (
+        {"dtype": "float8_e4m3fn", "note": "no", **shape} for shape in ({"shape": [2]}, {})
+    )
+
+    decoded = [
+        decode_outputs(COMPACT.encode(summariser._tensor_tree(read)).encode())
+        for read in (known, unknown)
+    ]
+
+    assert decoded == [
+        Unreadable("float8_e4m3fn", (2,), "no"),
+        Unreadable("float8_e4m3fn", None, "no"),
+    ]
 
 
 @pytest.mark.parametrize(

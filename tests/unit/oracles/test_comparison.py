@@ -203,6 +203,8 @@ def test_unreadable_tensors_are_compared_by_dtype_and_shape() -> None:
     assert kind_of(meta, Unreadable("float32", (2,), "sparse")) == ""
     assert kind_of(meta, tensor(1.0, 2.0)) == ""
     assert kind_of(meta, Unreadable("float32", (3,), "meta tensor")) == "shape"
+    assert kind_of(meta, Unreadable("float32", None, "sparse")) == ""
+    assert kind_of(meta, Unreadable("float64", None, "sparse")) == "dtype"
 
 
 @pytest.mark.parametrize(
