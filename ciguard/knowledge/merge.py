@@ -33,6 +33,8 @@ _NUMERIC = {
     Structure.TENSOR, Structure.TENSORS, Structure.INT, Structure.INTS, Structure.NUMBER,
     Structure.FLOAT, Structure.FLOATS,
 }  # fmt: skip
+_PHRASES = {ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
+"""Sources that do not tell an int from a float where the documentation says `number`."""
 _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 _source_of = attrgetter("source")
 
@@ -54,7 +56,9 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
                 strongest_clue.source, aspect, strongest_clue.evidence, strongest_clue.rule
             )
         )
-        if aspect == "dtypes":
+        if aspect == "structures":
+            merged["structures"] = _counts_as_ints(strongest_clue, ranked_clues)
+        elif aspect == "dtypes":
             # Both fields can apply at once, so each is that of the strongest clue that states it.
             for name in names:
                 stated = [value for clue in ranked_clues if (value := getattr(clue, name))]
@@ -62,6 +66,21 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
         elif aspect == "allowed":
             merged["allowed"] = _with_preferred_repeated(merged["allowed"], ranked_clues)
     return Clue(source=ClueSource.NAME, evidence="", **merged), tuple(evidence)
+
+
+def _counts_as_ints(strongest: Clue, clues: Iterable[Clue]) -> tuple[Structure, ...]:
+    """Return the structures of the strongest clue, with an int for the number that counts.
+
+    A phrase such as `number of bins` or `scalar` leaves open whether fractions are allowed. If the
+    name is that of a count or a size, they are not.
+    """
+    structures = strongest.structures
+    if strongest.source not in _PHRASES or Structure.NUMBER not in structures:
+        return structures
+    by_name = {s for clue in clues if clue.source is ClueSource.NAME for s in clue.structures}
+    if not by_name or not by_name <= {Structure.INT, Structure.INTS}:
+        return structures
+    return tuple(Structure.INT if s is Structure.NUMBER else s for s in structures)
 
 
 def _with_preferred_repeated(

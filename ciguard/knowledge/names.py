@@ -27,10 +27,10 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
         {"structures": (_INT,), "low": 1, "high": 3},
     ),
     (
-        r"strides?|dilations?|dilation_rate|groups?|rates?",
+        r"strides?|dilations?|dilation_rate|groups?",
         {"structures": (_INT,), "low": 1, "high": 2},
     ),
-    (r"paddings?|pad|output_padding", {"structures": (_INT,), "low": 0, "high": 1}),
+    (r"(?:\w+_)?(?:paddings?|croppings?)|pad", {"structures": (_INT,), "low": 0, "high": 1}),
     (
         r"output_size|normalized_shape|size|shape|sizes|target_shape|newshape|output_shape",
         {"structures": (_INTS,), "low": 1, "high": 4, "length": (1, 3)},
@@ -54,7 +54,7 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         (
             r"n|m|k|num|count|steps|num_\w+|\w*_size|\w+_count|depth|length|max\w*len\w*|bins|"
-            r"upscale_factor|downscale_factor"
+            r"upscale_factor|downscale_factor|\w*_length|(?:\w+_)?(?:height|width)"
         ),
         {"structures": (_INT,), "low": 1, "high": 4},
     ),
@@ -81,7 +81,7 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
         {"structures": (Structure.BOOL,)},
     ),
     (r"d?type|out_type|output_dtype|out_dtype|\w+_dtype", {"structures": (Structure.DTYPE,)}),
-    (r"seed2?", {"low": 0, "high": 8}),
+    (r"seed2?", {"structures": (_INT,), "low": 0, "high": 8}),
     (r"generator", {"structures": (Structure.OPAQUE,), "nullable": True}),
     (r"out|name|pin_memory|layout|requires_grad|names", {"nullable": True}),
     (r"tensors|values|inputs|arrays|xs|operands", {"structures": (Structure.TENSORS, _TENSOR)}),
@@ -94,6 +94,20 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (r"\w*mask|condition|cond|pred", {"dtypes": ("bool",), "broadcast_with": LEAD}),
 )
+_RULES_BY_API: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (
+        r"rates?",
+        r"(?i:conv|atrous|dilat|erosion|patches|pool)",
+        {"structures": (_INT,), "low": 1, "high": 2},
+    ),
+    (
+        r"seed",
+        r"stateless",
+        {"structures": (_TENSOR,), "dtypes": ("int32", "int64"), "shape": (2,)},
+    ),
+)
+"""Patterns of the parameter and of the API. A `rate` is a dilation there, and a probability in
+dropout layers."""
 _MAX_RULE_LENGTH = 40
 """Maximum number of characters of a pattern that is shown: a pattern may list dozens of names."""
 _MAX_CACHED_NAMES = 4096
@@ -101,8 +115,10 @@ _COMPILED_RULES = tuple((re.compile(pattern), fields) for pattern, fields in _RU
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Return the clue of the first rule that matches the parameter's name."""
-    del record
+    """Return the clue of the first rule that matches the parameter's name, and perhaps the API."""
+    for pattern, api, fields in _RULES_BY_API:
+        if re.fullmatch(pattern, parameter.name) and re.search(api, record.api):
+            return [_clue(parameter.name, pattern, fields)]
     return [*_clues(parameter.name)]
 
 
@@ -110,6 +126,10 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 def _clues(name: str) -> tuple[Clue, ...]:
     for pattern, fields in _COMPILED_RULES:
         if pattern.fullmatch(name.lower()):
-            rule = pattern.pattern[:_MAX_RULE_LENGTH]
-            return (Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields),)
+            return (_clue(name, pattern.pattern, fields),)
     return ()
+
+
+def _clue(name: str, pattern: str, fields: dict[str, Any]) -> Clue:
+    rule = pattern[:_MAX_RULE_LENGTH]
+    return Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields)

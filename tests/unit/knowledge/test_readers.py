@@ -234,3 +234,28 @@ def test_no_reader_has_a_clue_about_an_undocumented_parameter() -> None:
     parameter = ParameterRecord(name="zzz_unheard_of")
 
     assert [clue for reader in READERS for clue in reader(RECORD, parameter)] == []
+
+
+@pytest.mark.parametrize(
+    ("api", "parameter", "structures", "high"),
+    [
+        ("keras.layers.GaussianDropout", "rate", (), 1.0),
+        ("tensorflow.nn.atrous_conv2d", "rate", (Structure.INT,), 2),
+        ("tensorflow.image.extract_patches", "rates", (Structure.INT,), 2),
+        ("keras.layers.Dropout", "seed", (Structure.INT,), 8),
+        ("tensorflow.nn.experimental.stateless_dropout", "seed", (Structure.TENSOR,), None),
+    ],
+)
+def test_the_meaning_of_some_names_depends_on_the_api(
+    api: str, parameter: str, structures: tuple[Structure, ...], high: float | None
+) -> None:
+    record = ApiRecord(
+        api=api,
+        kind=CallKind.FUNCTION,
+        source="signature",
+        parameters=(ParameterRecord(name=parameter),),
+    )
+
+    (clue,) = name_reader.read(record, record.parameters[0])
+
+    assert (clue.structures, clue.high) == (structures, high)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
 
 from ciguard.domain.api_calls import CallKind
@@ -177,3 +178,19 @@ def test_a_dtype_attribute_is_limited_to_dtypes_that_can_be_built() -> None:
 
 def test_understanding_is_repeatable() -> None:
     assert [understand(record) for record in ALL] == [understand(record) for record in ALL]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("num_bins", Int), ("target_height", Int), ("zzz", AnyOf)]
+)
+def test_the_number_of_things_is_an_int_if_the_name_is_that_of_a_count_or_size(
+    name: str, expected: type[Constraint]
+) -> None:
+    record = ApiRecord(
+        api="lib.f",
+        kind=CallKind.FUNCTION,
+        source="signature",
+        parameters=(ParameterRecord(name=name, doc="number of hash bins."),),
+    )
+
+    assert isinstance(understand(record).parameters[0].constraint, expected)
