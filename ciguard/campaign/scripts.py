@@ -49,7 +49,7 @@ _RUNS_ON_REFERENCE = frozenset(
 _LIMIT_FACTOR = 3.0
 """Timeout of a script as a multiple of the case's, as scripts also compare and print."""
 _MAX_ATTEMPTS = 3
-"""Maximum runs of a script whose finding ends the process."""
+"""Maximum runs of a script whose finding crashes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

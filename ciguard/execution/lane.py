@@ -27,7 +27,7 @@ from ciguard.execution.decode import (
 from ciguard.execution.job import JobResult
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
-from ciguard.execution.worker_handle import WorkerNeeds
+from ciguard.execution.worker_handle import WorkerOptions
 from ciguard.execution.worker_monitor import limit_of
 
 if TYPE_CHECKING:
@@ -109,10 +109,10 @@ class Lane:
     def request_worker(self) -> None:
         """Take the spare worker, or request one from the server, which reports when it is ready."""
         job = self._running.job if self._running is not None else None
-        fitting = WorkerNeeds.of(job)
+        fitting = WorkerOptions.of(job)
         is_replacement = self.worker.served > 0
         self.retire()
-        if fitting == WorkerNeeds():
+        if fitting == WorkerOptions():
             self.worker = self._spare.exchange(self.worker)
         if self.worker.channel is None:
             self.worker.request(fitting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.execution.channel import ProtocolError
-from ciguard.execution.worker_handle import WorkerNeeds
+from ciguard.execution.worker_handle import WorkerOptions
 
 if TYPE_CHECKING:
     from ciguard.execution.process import ServerProcess
@@ -50,7 +50,7 @@ class SpareWorker:
             WorkerStartError: if the server is gone.
         """
         if self._is_useful and self.handle.is_released:
-            self.handle.request(WorkerNeeds())
+            self.handle.request(WorkerOptions())
 
     def read(self) -> None:
         """Read from the spare worker, which can only report that it has started."""

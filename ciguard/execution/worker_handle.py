@@ -33,7 +33,7 @@ WaitHook: TypeAlias = "Callable[[socket.socket, bool], object]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerNeeds:
+class WorkerOptions:
     """Properties in which the worker of a job differs from an ordinary one, see `Job`."""
 
     session: int = 0
@@ -44,7 +44,7 @@ class WorkerNeeds:
     """True for a higher memory limit."""
 
     @classmethod
-    def of(cls, job: Job | None) -> WorkerNeeds:
+    def of(cls, job: Job | None) -> WorkerOptions:
         """Return what a job needs; an ordinary worker if there is no job."""
         if job is None:
             return cls()
@@ -90,7 +90,7 @@ class WorkerHandle:
         self._requested_at = 0.0
         self._disconnected_at = 0.0
 
-    def request(self, needs: WorkerNeeds) -> None:
+    def request(self, needs: WorkerOptions) -> None:
         """Request a worker from the server, which reports when it is ready.
 
         Raises:

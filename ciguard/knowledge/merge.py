@@ -34,7 +34,7 @@ _NUMERIC = {
     Structure.FLOAT, Structure.FLOATS,
 }  # fmt: skip
 _PHRASES = {ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
-"""Sources that do not tell an int from a float where the documentation says `number`."""
+"""Sources that do not distinguish an int from a float where the documentation says `number`."""
 _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 _source_of = attrgetter("source")
 
