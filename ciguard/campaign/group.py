@@ -9,7 +9,11 @@ from ciguard.domain.findings import PairKind, Tally
 from ciguard.domain.intent import Intent
 from ciguard.oracles import Identity, Subject
 from ciguard.oracles.comparing import is_numeric_difference
-from ciguard.oracles.specifications import Specification, specifications_of
+from ciguard.oracles.specifications import (
+    Specification,
+    specifications_of,
+    with_conventions,
+)
 from ciguard.targets import EAGER, GUARDED
 
 if TYPE_CHECKING:
@@ -191,7 +195,7 @@ class Group:
         if record is None:
             return {}
         if record.api not in self._laws:
-            self._laws[record.api] = specifications_of(record)
+            self._laws[record.api] = with_conventions(record, specifications_of(record))
         return self._laws[record.api]
 
     def note_flaky(self, finding: Finding) -> None:

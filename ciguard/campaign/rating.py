@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.argument_checks import added_check
 from ciguard.campaign.undefined import undefined_tensors, with_tensors
 from ciguard.campaign.undocumented import undocumented_odd_arguments, with_plain_values
 from ciguard.domain.api_calls import ApiCall, as_call
@@ -73,9 +74,34 @@ class Rater:
             finding = replace(finding, evidence=evidence)
         if breach:
             return replace(finding, severity=Severity.INFO)
+        finding = self._with_missing_check(finding)
         if self._is_refusal(finding) or self._may_lack_memory(finding) or _is_unusual(finding):
             return replace(finding, severity=min(finding.severity, Severity.LOW))
         return finding
+
+    def _with_missing_check(self, finding: Finding) -> Finding:
+        """Return a difference with the convention or check that the accepting version lacks.
+
+        Its severity is at most low, as the version that refuses the call is right.
+        """
+        if not traits_of(finding.oracle).is_differential or not _is_rated(finding):
+            return finding
+        conventions = [law for law in self._specifications(finding) if law.is_convention]
+        violated = violated_specifications(
+            _with_explicit_elements(as_call(finding.case)), conventions
+        )
+        name, message = added_check(finding, self._records(finding))
+        if violated:
+            (law, value), *_ = violated
+            text = f"{law.parameter!r} is {law.words}, and here {value}"
+            source = f"{source_in_words(law)}: “{law.sentence}”"
+        elif name:
+            text = f"A version that accepts this {name!r} lacks a check"
+            source = f"the message of {finding.targets[-1]}: “{message}”"
+        else:
+            return finding
+        evidence = replace(finding.evidence, law=text, source=source)
+        return replace(finding, evidence=evidence, severity=min(finding.severity, Severity.LOW))
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
         """Return the reasons why programs would not make a finding's call, if they matter."""
@@ -175,6 +201,10 @@ class Rater:
         return [catalogue[finding.api] for catalogue in catalogues if finding.api in catalogue]
 
     def _laws(self, finding: Finding) -> list[Specification]:
+        """Return what the documentation of an API states."""
+        return [law for law in self._specifications(finding) if not law.is_convention]
+
+    def _specifications(self, finding: Finding) -> list[Specification]:
         subject = self._groups[finding.library].subject(finding.api)
         return [*chain.from_iterable(subject.specifications.values())]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import dtypes
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
-from ciguard.domain.outcomes import Rejected
+from ciguard.domain.outcomes import Passed, Rejected, has_completed
 from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import has_special_elements
@@ -17,10 +18,11 @@ from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.specifications import violated_specifications
+from ciguard.oracles.voting import majority_target
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
@@ -84,9 +86,11 @@ _SHAPE_INFERENCE_ERROR = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
 
 
 class DifferentialOracle:
-    """Compares every target with the reference, which is the first target.
+    """Compares every target with the reference.
 
-    The reference of a target in a mode is the same target in eager execution.
+    It is a target whose result most others share, the first one of several. Two targets have no
+    majority, so the first one is the reference. That of a target in a mode is the same target in
+    eager execution.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -102,13 +106,11 @@ class DifferentialOracle:
             return []  # a relation compares each target only with itself
         present = [name for name in subject.targets if name in outcomes]
         inputs = level.inputs(case)
+        differences = _Differences(partial(level.compare, case, inputs=inputs), outcomes)
         findings = []
-        for name in present:
-            reference = _reference(name, present, subject.targets)
-            if reference == name:
-                continue
+        for name, reference in _references(present, outcomes, subject.targets, differences):
             pair = pair_kind(subject.targets[reference], subject.targets[name])
-            difference = level.compare(case, outcomes[reference], outcomes[name], inputs)
+            difference = differences.between(reference, name)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             sides = outcomes[reference], outcomes[name]
@@ -148,6 +150,70 @@ class DifferentialOracle:
                 )
             )
         return findings
+
+
+class _Differences:
+    """The differences between targets of one case, each computed once."""
+
+    def __init__(
+        self,
+        compare: Callable[[Outcome, Outcome], Difference | None],
+        outcomes: Mapping[str, Outcome],
+    ) -> None:
+        self._compare = compare
+        self._outcomes = outcomes
+        self._known: dict[tuple[str, str], Difference | None] = {}
+
+    def between(self, reference: str, name: str) -> Difference | None:
+        """Return how a target's outcome differs from that of the reference; None if it does not."""
+        pair = (reference, name)
+        if pair not in self._known:
+            self._known[pair] = self._compare(self._outcomes[reference], self._outcomes[name])
+        return self._known[pair]
+
+    def agree(self, reference: str, name: str) -> bool:
+        """Return whether two targets do not differ."""
+        return self.between(reference, name) is None
+
+
+def _references(
+    present: Sequence[str],
+    outcomes: Mapping[str, Outcome],
+    identities: Mapping[str, Identity],
+    differences: _Differences,
+) -> Iterator[tuple[str, str]]:
+    """Yield each target that is compared, with its reference."""
+    elected = _elected(present, outcomes, identities, differences) if present else ""
+    for name in present:
+        is_voter = identities[name].mode == identities[elected].mode
+        reference = elected if is_voter else _reference(name, present, identities)
+        if reference != name:
+            yield name, reference
+
+
+def _elected(
+    present: Sequence[str],
+    outcomes: Mapping[str, Outcome],
+    identities: Mapping[str, Identity],
+    differences: _Differences,
+) -> str:
+    """Return the reference of all targets in eager execution; of others if there are none.
+
+    Between versions, only results are subject to the vote: the version that first accepts or
+    refuses a call is the newer one, whatever the others do.
+    """
+    eager = [name for name in present if identities[name].mode == EAGER]
+    voters = eager or list(present[:1])
+    devices = {identities[name].device for name in voters}
+    versions = {identities[name].version for name in voters}
+    results = [outcomes[name] for name in voters]
+    may_vote = all(map(has_completed, results)) and (
+        len(versions) == 1 or all(isinstance(result, Passed) for result in results)
+    )
+    first, *others = voters
+    if len(devices) > 1 or not may_vote or all(differences.agree(first, name) for name in others):
+        return first
+    return majority_target({name: name for name in voters}, differences.agree)
 
 
 def is_unusual_use(case: Case) -> bool:

@@ -4,7 +4,11 @@
 generation may guess constraints, but findings must not. The package uses no I/O and no library.
 """
 
-from ciguard.oracles.specifications.reading import Specification, specifications_of
+from ciguard.oracles.specifications.reading import (
+    Specification,
+    specifications_of,
+    with_conventions,
+)
 from ciguard.oracles.specifications.repair import repaired_calls
 from ciguard.oracles.specifications.requirements import (
     Requirement,
@@ -38,4 +42,5 @@ __all__ = [
     "specifications_of",
     "violated_specifications",
     "violation_in_words",
+    "with_conventions",
 ]

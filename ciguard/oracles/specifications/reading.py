@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
+from ciguard.oracles.specifications.conventions import conventions_for
 from ciguard.oracles.specifications.requirements import (
     Requirement,
     aspect_of,
@@ -21,7 +22,7 @@ from ciguard.oracles.specifications.sentences import requirements_in, sentences
 from ciguard.values import Dtype, Float, OneOf, Tensor, in_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
 
@@ -56,7 +57,12 @@ class Specification:
     requirement: Requirement
     source: ClueSource
     sentence: str
-    """Sentence of the documentation, or line of the operator definition, with the requirement."""
+    """Sentence of the documentation, line of the operator definition, or convention."""
+
+    @property
+    def is_convention(self) -> bool:
+        """True if no text of the library states it, but the parameter's name implies it."""
+        return self.source is ClueSource.NAME
 
     @property
     def aspect(self) -> str:
@@ -92,6 +98,32 @@ def specifications_of(record: ApiRecord) -> dict[str, tuple[Specification, ...]]
         if specifications:
             specifications_by_parameter[parameter.name] = tuple(specifications.values())
     return specifications_by_parameter
+
+
+def with_conventions(
+    record: ApiRecord, stated: Mapping[str, tuple[Specification, ...]]
+) -> dict[str, tuple[Specification, ...]]:
+    """Return stated specifications and, for aspects without one, those of conventions.
+
+    A default or a number in the description that a convention forbids refutes it.
+    """
+    specifications = dict(stated)
+    for index, parameter in enumerate(record.parameters):
+        aspects = {specification.aspect for specification in stated.get(parameter.name, ())}
+        for requirement, sentence in conventions_for(record.api, parameter.name):
+            if aspect_of(requirement) in aspects or _is_contradicted(parameter, requirement, ""):
+                continue
+            aspects.add(aspect_of(requirement))
+            specification = Specification(
+                parameter=parameter.name,
+                position=index if parameter.kind in _POSITIONAL_KINDS else None,
+                requirement=requirement,
+                source=ClueSource.NAME,
+                sentence=sentence,
+            )
+            earlier = specifications.get(parameter.name, ())
+            specifications[parameter.name] = (*earlier, specification)
+    return specifications
 
 
 def _stated_requirements(

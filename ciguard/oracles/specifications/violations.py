@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SOURCES_IN_WORDS = {
     ClueSource.OPDEF: "the operator's definition",
     ClueSource.ANNOTATION: "the signature",
+    ClueSource.NAME: "convention",
 }
 _SUPERSEDED_BY = {"reduction": frozenset({"size_average", "reduce"})}
 """Deprecated parameters that, if passed, make an argument ineffective, as in torch's losses."""

@@ -489,6 +489,53 @@ def test_every_target_is_compared_with_the_first_one_that_ran() -> None:
     assert [f.targets for f in first_absent] == [(NEW, third)]
 
 
+ONE, TWO, THREE = passed(1.0), passed(2.0), passed(3.0)
+NO = Rejected("ValueError", "no")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "pairs"),
+    [
+        ((ONE, TWO, TWO), [("b", "a")]),
+        ((TWO, ONE, TWO), [("a", "b")]),
+        ((TWO, TWO, ONE), [("a", "c")]),
+        ((ONE, TWO, THREE), [("a", "b"), ("a", "c")]),
+        ((NO, ONE, ONE), [("b", "a")]),
+        ((Crashed("SIGSEGV"), ONE, TWO), []),
+    ],
+    ids=["first", "second", "third", "none", "refusal", "crash"],
+)
+def test_the_odd_one_of_three_backends_deviates(
+    outcomes: tuple[Outcome, ...], pairs: list[tuple[str, str]]
+) -> None:
+    names = ("a", "b", "c")
+    backends = {name: identity(packages=(name,)) for name in names}
+    tested = replace(subject(), targets=backends)
+
+    found = judge(case(), dict(zip(names, outcomes, strict=True)), tested)
+
+    assert [f.targets for f in found if f.oracle == "differential"] == pairs
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "pairs"),
+    [
+        ((ONE, TWO, TWO), [(NEW, OLD)]),
+        ((NO, ONE, ONE), [(OLD, NEW), (OLD, "torch==2.14.0")]),
+        ((ONE, NO, NO), [(OLD, NEW), (OLD, "torch==2.14.0")]),
+    ],
+    ids=["results", "accepted", "refused"],
+)
+def test_versions_vote_on_results_but_not_on_what_they_refuse(
+    outcomes: tuple[Outcome, ...], pairs: list[tuple[str, str]]
+) -> None:
+    names = (OLD, NEW, "torch==2.14.0")
+
+    found = judge(case(), dict(zip(names, outcomes, strict=True)), subject(names=names))
+
+    assert [f.targets for f in found] == pairs
+
+
 @pytest.mark.parametrize(
     ("other", "kind"),
     [
