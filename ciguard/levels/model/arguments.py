@@ -69,7 +69,8 @@ _COMMON_VALUES: Mapping[str, tuple[Json, ...]] = {
     "use_scale": (True, False),
 }
 _UNSUPPORTED_VALUES = {"lanczos3", "lanczos5"}
-"""Documented values that PyTorch's backend rejects; as this is known, they are not drawn."""
+"""Documented values that PyTorch's backend rejects; as this is known, mutants do not draw
+them."""
 _DOCUMENTATION_SOURCES = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
 """Sources of evidence that count as documentation; names and defaults only suggest ranges."""
 
@@ -105,6 +106,23 @@ class LayerArguments:
             for name, values in values_by_name.items()
             if name == certain_name or rng.random() < ARGUMENT_PROBABILITY
         }
+
+    def listed_values(self, kind: LayerKind) -> dict[str, tuple[Json, ...]]:
+        """Return the listed values of a layer's arguments, also those that some backends reject."""
+        values_by_name = {
+            name: values
+            for name, values in self._values_of(kind).items()
+            if isinstance(values, tuple)
+        }
+        if "interpolation" in values_by_name:
+            known = values_by_name["interpolation"]
+            values_by_name["interpolation"] = (*known, *sorted(_UNSUPPORTED_VALUES - {*known}))
+        return values_by_name
+
+    def has(self, kind: LayerKind, name: str) -> bool:
+        """Return whether a layer's constructor has a parameter; False without a catalogue."""
+        record = self._records.get(kind.public)
+        return record is not None and any(p.name == name for p in record.parameters)
 
     def _value(self, rng: random.Random, values: tuple[Json, ...] | Int | Float) -> Json:
         match values:

@@ -33,6 +33,8 @@ API = "keras.Model"
 """API of cases that run whole models."""
 MUTANTS_PER_BATCH = 4
 """Number of mutants of one model per batch."""
+_BATTERY_PERIOD = 2
+"""Number of batches of which one belongs to the battery, until all of its runs were made."""
 SAMPLE_COUNT = 8
 """Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
 mutants of a seed share, so that their ACC is comparable."""
@@ -108,7 +110,8 @@ class _SeedContext:
 class ModelLevel:
     """Level of mutants of seed models, guided towards inconsistency between targets.
 
-    The first batches run one unchanged seed each, which shows the inconsistency to amplify. A batch
+    The first batches run one unchanged seed each, which shows the inconsistency to amplify. Then
+    batches of the battery and of mutants alternate. A batch
     depends on the seed, the index, and the feedback so far. Calling `cases` does not change later
     batches.
     """
@@ -120,6 +123,7 @@ class ModelLevel:
         *,
         models: Sequence[ModelSeed],
         amplification: Amplification,
+        battery: Sequence[ModelCase] = (),
         is_guided: bool = True,
         repeat_probability: float = 0.0,
     ) -> None:
@@ -131,6 +135,7 @@ class ModelLevel:
             models: the seed models.
             amplification: the function that returns the accumulated inconsistency of a case from
                 its outcomes by target, or None if fewer than two targets returned outputs.
+            battery: further runs, in batches that alternate with those of mutants.
             is_guided: False for random mutation, see `Guidance`.
             repeat_probability: the probability that an inserted chain is a known one, see
                 `REPEATS_WHERE_COMPILED`.
@@ -153,6 +158,7 @@ class ModelLevel:
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification
+        self._battery = tuple(battery)
         self._contexts = {model.name: self._context_of(model, universe) for model in models}
         self.guidance = Guidance.begin({m.name: m.graph for m in models}, is_guided=is_guided)
         self._graphs = {model.name: model.graph for model in models}
@@ -175,6 +181,8 @@ class ModelLevel:
             origin, case = GraphOrigin(model=model.name), self._case
             checks = (Check.PREDICT, Check.TRAIN, Check.SAVE)
             cases = [case(model.name, model.graph, origin, check, rng) for check in checks]
+        elif runs := self._battery_at(index):
+            cases = [*runs]
         else:
             mutants = self._mutants(rng)
             self._pending[index] = mutants
@@ -285,6 +293,12 @@ class ModelLevel:
             name: context.universe.with_exclusions(excluded)
             for name, context in self._contexts.items()
         }
+
+    def _battery_at(self, index: int) -> tuple[ModelCase, ...]:
+        """Return the runs of the battery in a batch; none for batches of mutants."""
+        number, remainder = divmod(index - len(self._models), _BATTERY_PERIOD)
+        first = number * MUTANTS_PER_BATCH
+        return () if remainder else self._battery[first : first + MUTANTS_PER_BATCH]
 
     # --- batches --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import INPUT, Check
 from ciguard.domain.text import shortened
+from ciguard.levels.model.battery import ORIGIN as BATTERY
 from ciguard.triage import LayerOrigin, deviation_text
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def suspect(origin: GraphOrigin) -> str:
 
 
 def _model_text(origin: GraphOrigin, named: Callable[[str], str]) -> str:
+    if origin.model == BATTERY:
+        return "the layer alone, as part of the battery of all layers"
     model = named(_short_name(origin.model))
     if not origin.mutations:
         return model

@@ -10,6 +10,7 @@ from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
 from ciguard.domain.models import ModelCase
 from ciguard.levels import select_layers
 from ciguard.levels.model.amplification import amplification
+from ciguard.levels.model.battery import battery
 from ciguard.levels.model.isolation import Isolator
 from ciguard.levels.model.layer_runs import (
     LayerRunOracle,
@@ -30,6 +31,7 @@ from ciguard.levels.model.seeding import (
 )
 from ciguard.levels.model.settings import WIDTH
 from ciguard.levels.model.simplifying import simpler_models
+from ciguard.levels.model.universe import Universe
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import ORACLES
 from ciguard.targets import readable_paths
@@ -97,6 +99,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
             config.shard.seed(config.seed),
             models=shard_models,
             amplification=amplification,
+            battery=config.shard.part(battery(Universe.of(selected), config.seed)),
             repeat_probability=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
         )
         names = "\n".join(model.name for model in shard_models)

@@ -1,0 +1,228 @@
+"""Battery: every layer alone, on inputs and arguments that mutants of models rarely have.
+
+Mutants draw layers by chance, keep most arguments at ordinary values, and give layers numbers that
+earlier layers computed. The battery covers every layer systematically, in rounds, so that each
+layer runs once before any layer runs again:
+
+1. on NaN, infinities, signed zeros and huge numbers, one kind in each row of the batch;
+2. with windows of 4 and more and steps of 3;
+3. with each value of each argument that its documentation lists;
+4. along each axis, including those that a backend may reject: a rejection is an outcome;
+5. one training step; 6. a batch without rows.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ciguard.domain.models import (
+    INPUT,
+    Check,
+    GraphOrigin,
+    LayerGraph,
+    LayerNode,
+    ModelCase,
+    Weights,
+)
+from ciguard.domain.values import ArrayValue, Explicit, Uniform
+from ciguard.levels.model.layers import TOKENS, Elements, LayerPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain.models import Data, Shape
+    from ciguard.levels.model.layers import Config, LayerKind
+    from ciguard.levels.model.universe import Universe
+
+API = "keras.Model"
+"""API of the battery's cases, since they are graphs; a suspected layer runs alone again."""
+ORIGIN = "battery"
+"""Name of the origin of the battery's cases, in the place of a seed model."""
+_NODE = "alone"
+_SHAPES: dict[int, Shape] = {
+    0: (), 1: (8,), 2: (9, 6), 3: (9, 9, 6), 4: (6, 6, 6, 2), 5: (4, 4, 4, 2, 2)
+}  # fmt: skip
+"""Shapes of inputs by rank, large enough for the windows."""
+_SPECIAL_ROWS = (
+    (math.nan,), (math.inf,), (-math.inf,), (0.0, -0.0), (3e38, -3e38), (1e-40, -1e-40),
+    (88.8, -104.0),
+)  # fmt: skip
+"""Numbers that replace the first elements of each row. exp(88.8) exceeds float32, and exp(-104) is
+zero."""
+_ROWS = 2
+_WINDOWS = ((4, 3), (5, 3), (4, 1))
+"""Sizes and steps of windows; models only have smaller sizes or steps."""
+_SIZE_NAMES = ("pool_size", "kernel_size")
+_ATTEMPTS = 8
+_SEED_BITS = 31
+
+
+def battery(universe: Universe, seed: int) -> list[ModelCase]:
+    """Return the battery of all layers of a universe, round by round.
+
+    Args:
+        universe: the layers and the values of their arguments.
+        seed: the seed of the run, which decides the order of the layers and their arguments.
+    """
+    rng = random.Random(f"battery {seed}")  # noqa: S311 - a seeded generator is repeatable
+    layers = [_LayerBattery(universe, kind, rng) for kind in universe.kinds]
+    rng.shuffle(layers)
+    rounds = (
+        _LayerBattery.on_special_numbers,
+        _LayerBattery.with_wide_windows,
+        _LayerBattery.with_listed_values,
+        _LayerBattery.along_each_axis,
+        _LayerBattery.trained,
+        _LayerBattery.without_rows,
+    )
+    return [case for cases in rounds for case in chain.from_iterable(map(cases, layers))]
+
+
+class _LayerBattery:
+    """The battery of one layer."""
+
+    def __init__(self, universe: Universe, kind: LayerKind, rng: random.Random) -> None:
+        self._universe = universe
+        self._kind = kind
+        self._rng = rng
+        self._shapes = tuple(self._input_shapes())
+        self._config = self._drawn_config()
+
+    def _input_shapes(self) -> Iterator[Shape]:
+        kind = self._kind
+        count = max(kind.inputs[0], min(2, kind.inputs[1])) if kind.as_list else kind.inputs[0]
+        shape = _SHAPES[
+            kind.ranks[-1] if len(kind.ranks) == 1 else kind.ranks[len(kind.ranks) // 2]
+        ]
+        if kind.channels:
+            shape = (*shape[:-1], kind.channels[-1])
+        yield from (shape,) * count
+
+    def _drawn_config(self) -> Config | None:
+        """Return the first arguments that fit; None if there are none."""
+        place = LayerPlace(self._shapes, keeps_shape=False)
+        if not self._kind.fits(self._shapes):
+            return None
+        for _ in range(_ATTEMPTS):
+            config = self._kind.draw(self._rng, place)
+            if config is not None and self._shape_of(config) is not None:
+                return config
+        return None
+
+    def _shape_of(self, config: Config) -> Shape | None:
+        shape = self._kind.shape(config, self._shapes)
+        return None if shape is None or 0 in shape else shape
+
+    @property
+    def _takes_floats(self) -> bool:
+        return self._kind.input_elements is Elements.FLOATS
+
+    def on_special_numbers(self) -> Iterator[ModelCase]:
+        """Yield the run on NaN, infinities, signed zeros and huge numbers."""
+        if self._config is not None and self._takes_floats:
+            data = [_special_data(shape, self._seed()) for shape in self._shapes]
+            yield from self._case(self._config, data)
+
+    def with_wide_windows(self) -> Iterator[ModelCase]:
+        """Yield runs with wide windows and large steps."""
+        name = next((name for name in _SIZE_NAMES if name in (self._config or {})), "")
+        if not name or self._config is None:
+            return
+        for size, step in _WINDOWS:
+            for padding in ("valid", "same"):
+                changed = {name: size, "strides": step, "padding": padding}
+                yield from self._case({**self._config, **changed})
+
+    def with_listed_values(self) -> Iterator[ModelCase]:
+        """Yield one run for each value that the documentation lists for an argument.
+
+        Activations run in the layer `Activation`, and not again in each layer that has one.
+        """
+        if self._config is not None:
+            for name, values in self._universe.arguments.listed_values(self._kind).items():
+                is_of_any_layer = name.endswith("activation") and name != self._kind.name.lower()
+                for value in () if is_of_any_layer else values:
+                    yield from self._case({**self._config, name: value})
+
+    def along_each_axis(self) -> Iterator[ModelCase]:
+        """Yield one run for each axis, from the last one to the first after the batch."""
+        if self._config is None or not self._universe.arguments.has(self._kind, "axis"):
+            return
+        rank = len(self._shapes[0])
+        for axis in (*range(-rank, 0), *range(1, rank + 1)):
+            yield from self._case({**self._config, "axis": axis})
+
+    def trained(self) -> Iterator[ModelCase]:
+        """Yield one training step; none for layers that may be random."""
+        if self._config is not None and self._takes_floats and not self._kind.is_random:
+            yield from self._case(self._config, check=Check.TRAIN)
+
+    def without_rows(self) -> Iterator[ModelCase]:
+        """Yield the run on an empty batch."""
+        if self._config is not None:
+            yield from self._case(self._config, rows=0)
+
+    def _case(
+        self,
+        config: Config,
+        data: list[ArrayValue] | None = None,
+        *,
+        rows: int = _ROWS,
+        check: Check = Check.PREDICT,
+    ) -> Iterator[ModelCase]:
+        """Yield a run of the layer if it accepts the arguments."""
+        shape = self._shape_of(config)
+        if shape is None:
+            return
+        inputs: list[Data] = [*(data or self._ordinary_data(rows))]
+        names = [f"x{index}" for index in range(len(self._shapes))]
+        nodes = [
+            LayerNode(name=name, layer=INPUT, shape=own, dtype=self._kind.input_elements.value)
+            for name, own in zip(names, self._shapes, strict=True)
+        ]
+        layer = LayerNode(
+            name=_NODE,
+            layer=self._kind.public,
+            config=config,
+            inputs=tuple(names),
+            as_list=self._kind.as_list,
+            shape=shape,
+            dtype=self._kind.output_elements.value,
+            weights=Weights(plain=True),
+        )
+        yield ModelCase(
+            api=API,
+            graph=LayerGraph(nodes=(*nodes, layer), outputs=(_NODE,)),
+            data=tuple(inputs),
+            truth=ArrayValue("float32", (inputs[0].shape[0], *shape), Uniform(17, -1.0, 1.0)),
+            check=check,
+            training=check is Check.TRAIN,
+            seed=self._seed(),
+            origin=GraphOrigin(model=ORIGIN),
+        )
+
+    def _ordinary_data(self, rows: int) -> Iterator[ArrayValue]:
+        for shape in self._shapes:
+            if self._takes_floats:
+                yield ArrayValue("float32", (rows, *shape), Uniform(self._seed(), -1.0, 1.0))
+            else:
+                tokens = tuple(self._rng.randrange(TOKENS) for _ in range(rows * math.prod(shape)))
+                yield ArrayValue("int32", (rows, *shape), Explicit(tokens))
+
+    def _seed(self) -> int:
+        return self._rng.getrandbits(_SEED_BITS)
+
+
+def _special_data(shape: Shape, seed: int) -> ArrayValue:
+    """Return a batch of ordinary numbers with one kind of special number in each row."""
+    rng = random.Random(seed)  # noqa: S311 - a seeded generator is repeatable
+    size = math.prod(shape)
+    rows = [
+        [*special, *(round(rng.uniform(-1.0, 1.0), 3) for _ in range(size))][:size]
+        for special in _SPECIAL_ROWS
+    ]
+    numbers = tuple(chain.from_iterable(rows))
+    return ArrayValue("float32", (len(rows), *shape), Explicit(numbers))
