@@ -78,6 +78,7 @@ def _around_call(
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
         inputs=input_precision_of(finding.case),
+        kind=finding.kind,
     )
 
 

@@ -157,15 +157,21 @@ def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], 
         return definitions, [*statements, *recipes, _SAVE_TEMPLATE.strip()]
     statements += ["model(*inputs)  # makes the weights", *recipes]
     if case.check is Check.TRAIN:
-        truth = _data(case.truth, source)
+        truth = data_expression(case.truth, source)
         statements += [f"truth = {truth}", "result = loss_and_gradients(inputs, truth)"]
     else:
         statements.append("result = model(*inputs)")
     return definitions, statements
 
 
-def comparable_outcome(case: ModelCase, outcome: Outcome) -> Outcome:
-    """Return the outcome of a run, reduced to the results that a script computes."""
+def comparable_outcome(case: ModelCase, outcome: Outcome, *, is_single: bool = False) -> Outcome:
+    """Return the outcome of a run, reduced to the results that a script computes.
+
+    Args:
+        case: a run of a layer graph.
+        outcome: the outcome of the run.
+        is_single: whether the script computes one output instead of a list of outputs.
+    """
     if not isinstance(outcome, Passed):
         return outcome
     try:
@@ -179,7 +185,7 @@ def comparable_outcome(case: ModelCase, outcome: Outcome) -> Outcome:
             items = [parts["loss"], *samples]
             tree: Json = ["L", "list", items, len(items)]
         else:
-            tree = parts["outputs"]
+            tree = parts["outputs"][2][0] if is_single else parts["outputs"]
     except (IndexError, KeyError, TypeError, ValueError):
         return outcome  # a damaged record has nothing to compare
     return replace(outcome, encoded=json.dumps(tree).encode("ascii"))
@@ -222,11 +228,12 @@ def _module_source(function: Callable[..., object], source: ScriptSource) -> str
 
 
 def _inputs(case: ModelCase, source: ScriptSource) -> Iterator[str]:
-    values = ", ".join(_data(data, source) for data in case.data)
+    values = ", ".join(data_expression(data, source) for data in case.data)
     yield f"inputs = [{values}]"
 
 
-def _data(data: Data, source: ScriptSource) -> str:
+def data_expression(data: Data, source: ScriptSource) -> str:
+    """Return the expression that creates the tensor of an input."""
     if isinstance(data, DataSample):
         call = f"sample({scalar(data.kind.value)}, {data.seed}, {shape_text(data.shape)})"
         return f"keras.ops.convert_to_tensor({call})"
@@ -236,14 +243,16 @@ def _data(data: Data, source: ScriptSource) -> str:
 def _layers(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     dtype = f", dtype={scalar(case.dtype)}" if case.dtype else ""
     rows = [
-        f"    {scalar(node.name)}: {_layer(node.layer, node.config, source, dtype)},"
+        f"    {scalar(node.name)}: {layer_expression(node.layer, node.config, source, dtype)},"
         for node in case.graph.nodes
         if node.layer != INPUT and not node.shares
     ]
     yield "\n".join(["layers = {", *rows, "}"])
 
 
-def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, extra: str = "") -> str:
+def layer_expression(
+    name: str, config: Mapping[str, Json], source: ScriptSource, extra: str = ""
+) -> str:
     """Return the expression that creates a layer; `extra` is a further argument after a comma."""
     named = [f"{key}={_json(item, source)}" for key, item in config.items() if is_name(key)]
     others = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
@@ -256,7 +265,7 @@ def _json(item: Json, source: ScriptSource) -> str:
     match item:
         case {"layer": str() as name, **rest} if set(rest) <= {"config"}:
             config = rest.get("config", {})
-            return _layer(name, config if isinstance(config, dict) else {}, source)
+            return layer_expression(name, config if isinstance(config, dict) else {}, source)
         case dict():
             pairs = (f"{str(key)!a}: {_json(value, source)}" for key, value in item.items())
             return f"{{{', '.join(pairs)}}}"

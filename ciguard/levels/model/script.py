@@ -9,6 +9,7 @@ from ciguard.domain.case import as_kind
 from ciguard.domain.findings import PairKind
 from ciguard.domain.models import Check, ModelCase
 from ciguard.levels.model.layer_runs import precision_of
+from ciguard.levels.model.layer_source import is_short, layer_statements
 from ciguard.levels.model.run_source import comparable_outcome, model_statements
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import assemble_script, comparison, header, indented_try, source_of
@@ -32,7 +33,10 @@ def model_script(finding: Finding, hint: EnvironmentHint) -> str:
 
 def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
     """Return definitions, and statements that run a layer graph and check the result."""
-    definitions, statements = model_statements(case, source)
+    is_single = is_short(case)
+    definitions, statements = (
+        ([], layer_statements(case, source)) if is_single else model_statements(case, source)
+    )
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if case.check is Check.SAVE:
         return "\n\n\n".join(definitions), statements
@@ -40,10 +44,11 @@ def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str,
         shown = 'print("returned:", result)\nprint("The defect did not show.")'
         return "\n\n\n".join(definitions), [*statements, shown]
     before, after_error, after = comparison(
-        comparable_outcome(case, reference),
+        comparable_outcome(case, reference, is_single=is_single),
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
         inputs=_scaled_precision(precision_of(case)),
+        kind=finding.kind,
     )
     body = indented_try(statements, after_error)
     return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]

@@ -12,7 +12,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain.models import INPUT, ONE_LAYER, Check, DataSample, LayerGraph, LayerNode
+from ciguard.domain.models import (
+    INPUT,
+    ONE_LAYER,
+    Check,
+    DataSample,
+    LayerGraph,
+    LayerNode,
+    Weights,
+)
 from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Stage
 from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import Container, decode_outputs
@@ -108,8 +116,9 @@ def isolated_run(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) ->
     Args:
         model: the suspicion about the model.
         name: the name of the layer.
-        data: the inputs of the layer; if empty, random numbers in the range of its inputs in the
-            model.
+        data: the inputs of the layer, which then has its weights in the model. If empty, random
+            numbers in the range of its inputs in the model, and evenly spaced weights, which a
+            short script can write.
     """
     graph = model.case.graph
     node = graph.node(name)
@@ -133,6 +142,7 @@ def isolated_run(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) ->
         name=ONE_LAYER,
         inputs=tuple(names[source.name] for source in sources),
         as_list=node.as_list,
+        weights=owner.weights if data else Weights(plain=True),
         shape=node.shape,
         shares="",
     )

@@ -75,6 +75,12 @@ def canonical_name(layer: str) -> str:
     return layer
 
 
+def kind_of(node: LayerNode) -> LayerKind | None:
+    """Return the description of a node's layer; None if the layer is not described."""
+    kind = _BY_NAME.get(canonical_name(node.layer))
+    return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
+
+
 def draw_name(kind: LayerKind, *, keeps_shape: bool) -> str:
     """Return the name under which draws of a layer are counted.
 
@@ -128,8 +134,7 @@ class Universe:
 
     def kind(self, node: LayerNode) -> LayerKind | None:
         """Return the description of a node's layer; None if the layer is not described."""
-        kind = _BY_NAME.get(canonical_name(node.layer))
-        return None if kind is None or node.config.get("data_format") == _OTHER_FORMAT else kind
+        return kind_of(node)
 
     def has_all(self, graph: LayerGraph) -> bool:
         """Return whether the library has every layer of a graph, and none is excluded."""

@@ -6,6 +6,13 @@ from ciguard.libraries.scripts import Writer
 
 SCRIPT = Writer(
     imports=("import keras",),
+    loaded=frozenset(
+        f"keras.{name}"
+        for name in (
+            *("activations", "constraints", "initializers", "layers", "losses", "metrics"),
+            *("models", "ops", "optimizers", "random", "regularizers", "saving", "tree", "utils"),
+        )
+    ),
     literal="keras.ops.convert_to_tensor({data}, dtype={dtype})",
     full="keras.ops.full({shape}, {value}, dtype={dtype})",
     zeros="keras.ops.zeros({shape}, dtype={dtype})",

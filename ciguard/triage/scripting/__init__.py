@@ -5,13 +5,13 @@ from ciguard.triage.scripting.comparison import (
     comparison,
     comparison_functions,
     leaves_function,
-    list_source,
     tolerances,
 )
 from ciguard.triage.scripting.guarding import CALL as GUARD_CALL
 from ciguard.triage.scripting.guarding import END as GUARD_END
 from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.header import comment, header
+from ciguard.triage.scripting.one_tensor import list_source
 from ciguard.triage.scripting.timing import timing
 
 __all__ = [

@@ -16,6 +16,11 @@ from ciguard.execution import (
     decode_outputs,
 )
 from ciguard.oracles.comparing import relative_tolerance
+from ciguard.triage.scripting.one_tensor import (
+    comparison_of_one_tensor,
+    is_one_tensor,
+    list_source,
+)
 from ciguard.triage.symptom import summary_line
 from ciguard.writing import element, scalar, shape_text
 
@@ -82,7 +87,7 @@ print("No difference.")
 
 
 def comparison(
-    reference: Outcome, *, name: str, writer: Writer, inputs: InputPrecision
+    reference: Outcome, *, name: str, writer: Writer, inputs: InputPrecision, kind: str = ""
 ) -> tuple[str, str, str]:
     """Return source text that compares the result of a call with a stored outcome.
 
@@ -91,6 +96,7 @@ def comparison(
         name: name of the reference target.
         writer: the source writer of the library.
         inputs: precision of the call's inputs.
+        kind: kind of difference, if the script has to show no other.
 
     Returns:
         Three source texts: definitions, the body of the clause `except … as error`, and statements
@@ -102,6 +108,9 @@ def comparison(
             if output is None:
                 return _unexpected(name, "an outcome that cannot be decoded")
             raise_statement = _difference_raised(f"; {name} returned a result")
+            if is_one_tensor(output):
+                statements = comparison_of_one_tensor(output, kind, writer=writer, inputs=inputs)
+                return "", raise_statement, statements
             return (
                 _helpers(output, writer=writer, inputs=inputs),
                 raise_statement,
@@ -181,7 +190,6 @@ def _leaves(output: Output) -> Iterator[str]:
                 yield from _leaves(item)
 
 
-_MIN_REPEATED = 4
 _SCALAR_TYPES = {"none": "NoneType", "s": "str", "b": "bytes"}
 _NUMBERS: dict[str, Callable[[str], object]] = {
     "i": int,
@@ -208,13 +216,6 @@ def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) ->
     return f"({kind!a}, {shape_source}, {elements})"
 
 
-def list_source(elements: list[str]) -> str:
-    """Return the source text of a list of expressions, such as `[0] * 9` if all are equal."""
-    if len(elements) > _MIN_REPEATED and len(set(elements)) == 1:
-        return f"[{elements[0]}] * {len(elements)}"
-    return f"[{', '.join(elements)}]"
-
-
 def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
     """Return source texts, as `comparison` does, for a reference that raised an exception."""
     reference_text = f"; {name} raised {line}"
@@ -235,8 +236,8 @@ def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
 
 def _difference_raised(reference_text: str) -> str:
     """Return a statement that ends the script because the call raised an exception."""
-    message = '"DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
-    return f"raise SystemExit(\n    {message}\n    + {scalar(reference_text)}\n) from error"
+    message = 'message = "DIFFERENT: raises %s: %s" % (type(error).__name__, error)'
+    return f"{message}\nraise SystemExit(message + {scalar(reference_text)}) from error"
 
 
 def _unexpected(name: str, line: str) -> tuple[str, str, str]:

@@ -76,10 +76,21 @@ def test_a_script_is_standalone(check: Check, case: ModelCase, weights: Weights)
 
 def test_plain_weights_need_a_few_lines_only() -> None:
     plain, seeded = (
-        text_of(with_weights(ALONE, weights)) for weights in (Weights(plain=True), Weights(seed=1))
+        text_of(with_weights(MODEL, weights)) for weights in (Weights(plain=True), Weights(seed=1))
     )
 
     assert len(plain.splitlines()) < 150 < len(seeded.splitlines())
+
+
+@pytest.mark.parametrize("layer", ["keras.layers.Softmax", "keras.layers.Dense"])
+def test_the_prediction_of_one_layer_has_at_most_forty_lines(layer: str) -> None:
+    *inputs, node = ALONE.graph.nodes
+    graph = replace(ALONE.graph, nodes=(*inputs, replace(node, layer=layer)))
+    text = text_of(with_weights(replace(ALONE, graph=graph), Weights(plain=True)))
+
+    assert len(text.splitlines()) <= 40
+    assert ("weight.assign" in text) == (layer == "keras.layers.Dense")
+    assert "expected = [0.2" in text
 
 
 def defined(text: str, *names: str) -> dict[str, Any]:
