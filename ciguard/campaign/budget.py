@@ -68,6 +68,11 @@ class Budget:
         return self._until(self._measure_latest - self._measure - self._libraries)
 
     @property
+    def explore_again_until(self) -> float:
+        """Deadline of exploring again, if the stages that compare targets need less time."""
+        return self._until(self._compare_latest)
+
+    @property
     def _compare_latest(self) -> float:
         """Share of the time after which targets and libraries are not compared any more."""
         return _EXPLORE_LATEST - self._attribute

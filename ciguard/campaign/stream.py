@@ -319,8 +319,12 @@ class Stream:
         has_time = is_idle or self._parked_s.get(target, 0.0) <= share_s
         return has_time and all(name != target for _, name in self._retried)
 
+    def reopen(self) -> None:
+        """Park slow cases again, as exploring continues."""
+        self._is_closing = False
+
     def drop_parked(self) -> None:
-        """Give up the parked cases, as exploring ends.
+        """Give up the parked cases, as exploring ends for now.
 
         Their batches are judged without them, but do not count as visits: a run that repeats this
         one would report what these cases show as new.

@@ -28,6 +28,20 @@ _MAX_WARNINGS = 20
 """Maximum number of functions for which a warning states why they were not tested."""
 
 
+class ExploreAgain(CampaignStage):
+    """Explores again in the time that measuring and comparing libraries have not used."""
+
+    name = "explore"
+
+    def __init__(self, explore: Explore) -> None:
+        """Take the stage that explored first, which also owns the jobs."""
+        self._explore = explore
+
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run further batches."""
+        return self._explore.run_again(loop)
+
+
 class Explore(CampaignStage):
     """Runs the streams, and judges their batches."""
 
@@ -67,7 +81,25 @@ class Explore(CampaignStage):
         streams, until = list(state.streams.values()), state.budget.explore_until
         has_cases = any(not stream.is_exhausted for stream in streams)
         state.is_late = has_cases and time.monotonic() >= until
-        while time.monotonic() < until or self._may_continue(loop):
+        latest = state.budget.explore_latest
+        yield from self._explore(
+            loop, lambda: time.monotonic() < until or self._may_continue(loop, latest)
+        )
+
+    def run_again(self, loop: EventLoop) -> Iterator[Event]:
+        """Run further batches in the time that later stages left; warn of what was not tested."""
+        latest = self._state.budget.explore_again_until
+        for stream in self._state.streams.values():
+            stream.reopen()
+        yield from self._explore(loop, lambda: self._may_continue(loop, latest))
+        yield from self._unfinished_passes()
+        yield from self._untested_functions()
+
+    def _explore(self, loop: EventLoop, may_continue: Callable[[], bool]) -> Iterator[Event]:
+        """Run batches while there are any and the time allows."""
+        state = self._state
+        streams = list(state.streams.values())
+        while may_continue():
             for stream in streams:
                 if not self._gives_way(stream):
                     stream.fill(state.dispatcher)
@@ -84,8 +116,6 @@ class Explore(CampaignStage):
             stream.drop_parked()
             for executed in stream.completed():
                 yield from self._judge(stream, executed)
-        yield from self._unfinished_passes()
-        yield from self._untested_functions()
 
     def _untested_functions(self) -> Iterator[Warned]:
         """Warn of the user's functions that were never called with valid arguments."""
@@ -105,10 +135,14 @@ class Explore(CampaignStage):
         lanes = sum(other.lanes for other in streams if other.batches.is_first_pass)
         return lanes >= self._cores
 
-    def _may_continue(self, loop: EventLoop) -> bool:
-        """Return whether the other stages can complete their work later."""
-        now, budget = time.monotonic(), self._state.budget
-        return now < min(budget.explore_latest, budget.minimise_until - loop.needed_s)
+    def _may_continue(self, loop: EventLoop, latest: float) -> bool:
+        """Return whether the other stages can complete their work later.
+
+        Args:
+            loop: event loop of the run.
+            latest: deadline of exploring, on the clock of `time.monotonic`.
+        """
+        return time.monotonic() < min(latest, self._state.budget.minimise_until - loop.needed_s)
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""

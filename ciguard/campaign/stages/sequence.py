@@ -10,7 +10,7 @@ from ciguard.campaign.stages.dating import Date
 from ciguard.campaign.stages.describe import Describe
 from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stages.direct import direct_stages
-from ciguard.campaign.stages.explore import Explore
+from ciguard.campaign.stages.explore import Explore, ExploreAgain
 from ciguard.campaign.stages.instructions import CountInstructions
 from ciguard.campaign.stages.libraries import CrossLibraries
 from ciguard.campaign.stages.measure import Measure
@@ -39,15 +39,18 @@ def stages_of(
     """
     libraries, measure, detect = CrossLibraries(state), Measure(state), Detect(state)
     relatives = CrashRelatives(state)
+    watchers = (measure.watch, libraries.watch, detect.watch, relatives.watch)
+    explore = Explore(state, watchers=watchers)
     return [
         Describe(state, environments),
         Replay(state),
         *direct_stages(state),
-        Explore(state, watchers=(measure.watch, libraries.watch, detect.watch, relatives.watch)),
+        explore,
         relatives,
         libraries,
         measure,
         CountInstructions(state, measure),
+        ExploreAgain(explore),
         Confirm(state),
         Minimise(state),
         *([Attribute(state)] if state.config.base else []),

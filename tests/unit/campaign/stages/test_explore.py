@@ -12,7 +12,7 @@ from campaign_examples import ONE, group, member, record
 from ciguard.campaign import budget
 from ciguard.campaign.batches import VisitedBatches
 from ciguard.campaign.stages import explore
-from ciguard.campaign.stages.explore import Explore
+from ciguard.campaign.stages.explore import Explore, ExploreAgain
 from ciguard.campaign.stream import Stream
 from ciguard.config import Config
 from ciguard.levels import ApiShare
@@ -117,3 +117,21 @@ def test_exploring_leaves_the_time_that_other_stages_need(
     list(Explore(state).run(Steps(clock, needed_s=needed_s)))
 
     assert clock.now_s - began_s == pytest.approx(explored_s, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("measured_s", "again_s"), [(0.0, 12.0), (5.0, 7.0), (12.0, 0.0)], ids=["unused", "part", "all"]
+)
+def test_time_that_measuring_leaves_goes_back_to_exploring(
+    clock: Clock, measured_s: float, again_s: float
+) -> None:
+    state = state_of(visited("only", 10_000, lanes=1), total_s=100.0)
+    state.budget.measures = True
+    stage, steps = Explore(state), Steps(clock, needed_s=0.0)
+    list(stage.run(steps))
+    clock.now_s += measured_s
+    before_s = clock.now_s
+
+    list(ExploreAgain(stage).run(steps))
+
+    assert clock.now_s - before_s == pytest.approx(again_s, abs=0.3)

@@ -27,6 +27,7 @@ BEFORE = [
     "libraries",
     "measure",
     "count",
+    "explore",
     "confirm",
     "minimise",
 ]
