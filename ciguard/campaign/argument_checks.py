@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Rejected
-from ciguard.domain.values import LiteralValue, TensorValue
+from ciguard.domain.values import ArrayValue, LiteralValue, TensorValue
+from ciguard.oracles.specifications import conventions_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,16 @@ _REQUIREMENT = re.compile(
     re.IGNORECASE,
 )
 """Words of a message that states what an argument must be."""
+_TYPE_REQUIREMENT = re.compile(
+    r"\b(?:must|should) be an? (?:\w+ ){0,2}(?:int|integer|float|number|string|bool|boolean|tuple"
+    r"|list)\b",
+    re.IGNORECASE,
+)
+"""Words of a message that states of which plain type an argument must be."""
+_MISUSE = re.compile(
+    r"not supported between instances of|unsupported operand type|truth value of an array"
+)
+"""Message of Python or numpy for an object in the place of a number."""
 _KINDS = frozenset({"ValueError", "TypeError", "InvalidArgumentError", "RuntimeError"})
 _MAX_QUOTE = 160
 
@@ -49,27 +60,38 @@ def added_check(finding: Finding, records: Sequence[ApiRecord]) -> tuple[str, st
         or finding.pair is not PairKind.VERSION
         or not isinstance(outcome, Rejected)
         or outcome.exception not in _KINDS
-        or not _REQUIREMENT.search(outcome.message)
     ):
         return "", ""
     for parameter, value in _passed(as_call(finding.case), records):
-        if _is_named(parameter.name, outcome.message) and not _is_documented(parameter, value):
+        is_checked = _is_checked(parameter, value, finding.api, outcome.message)
+        if is_checked and not _is_documented(parameter, value):
             return parameter.name, outcome.message.partition("\n")[0][:_MAX_QUOTE]
     return "", ""
 
 
-def _passed(call: ApiCall, records: Sequence[ApiRecord]) -> Iterator[tuple[ParameterRecord, Value]]:
-    """Yield the parameters that a call passes, with their values, except tensors.
+def _is_checked(parameter: ParameterRecord, value: Value, api: str, message: str) -> bool:
+    """Return whether a message refuses the value of a parameter.
 
-    Shapes and element types of tensors are what most calls vary, and their refusal matters.
+    Shapes and element types of tensors are what most calls vary, and their refusal matters. A
+    tensor in the place of a number is refused by the message's requirement for its type.
     """
+    if _MISUSE.search(message):
+        is_number = isinstance(value, LiteralValue) and isinstance(value.value, int | float)
+        return not is_number and any(conventions_for(api, parameter.name))
+    if isinstance(value, TensorValue | ArrayValue) and not _TYPE_REQUIREMENT.search(message):
+        return False
+    return bool(_REQUIREMENT.search(message)) and _is_named(parameter.name, message)
+
+
+def _passed(call: ApiCall, records: Sequence[ApiRecord]) -> Iterator[tuple[ParameterRecord, Value]]:
+    """Yield the parameters that a call passes, with their values."""
     keywords = dict(call.keywords)
     for record in records:
         for index, parameter in enumerate(record.parameters):
             value = keywords.get(parameter.name)
             if value is None and index < len(call.arguments):
                 value = call.arguments[index]
-            if value is not None and not isinstance(value, TensorValue):
+            if value is not None:
                 yield parameter, value
 
 

@@ -162,6 +162,11 @@ class Group:
         """Names of the running targets that execute calls eagerly."""
         return tuple(member.name for member in self.running if member.identity.mode == EAGER)
 
+    @property
+    def spans_engines(self) -> bool:
+        """True if the running targets compute with different libraries, as backends do."""
+        return len({member.identity.engine for member in self.running}) > 1
+
     def mode_of(self, target: str) -> str:
         """Return the execution mode of a target."""
         return self.members[target].identity.mode

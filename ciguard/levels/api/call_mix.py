@@ -68,6 +68,16 @@ class CallMix:
         return CallMutation.SPECIAL if pick < self.special else CallMutation.NONE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundMixes:
+    """Mixes of an API's rounds."""
+
+    first: CallMix
+    """Mix of the first round."""
+    later: CallMix
+    """Mix of all rounds after the first."""
+
+
 FIRST_ROUND = CallMix(
     violating=0.0,
     boundary=0.28,
@@ -90,3 +100,28 @@ LATER_ROUNDS = CallMix(
     special=0.04,
 )
 """Mix of all rounds after the first."""
+
+TO_CRASH = RoundMixes(first=FIRST_ROUND, later=LATER_ROUNDS)
+"""Mixes for the targets of one library, most of whose defects are crashes."""
+TO_DIFFER = RoundMixes(
+    first=CallMix(
+        violating=0.0,
+        boundary=0.2,
+        two_boundaries=0.05,
+        many_boundaries=0.05,
+        joint=0.15,
+        special=0.25,
+        optional=0.4,
+    ),
+    later=CallMix(
+        violating=0.02,
+        boundary=0.2,
+        two_boundaries=0.05,
+        many_boundaries=0.05,
+        joint=0.15,
+        special=0.2,
+        optional=0.4,
+    ),
+)
+"""Mixes for several backends, whose results are compared. Only those of conforming and special
+calls are comparable, and a backend that compiles makes few calls of each API."""

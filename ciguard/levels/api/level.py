@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
-from ciguard.levels.api.call_mix import FIRST_ROUND, LATER_ROUNDS
+from ciguard.levels.api.call_mix import TO_CRASH, RoundMixes
 from ciguard.levels.api.guided import MAX_OBSERVED_CALLS, GuidedGenerator
 
 if TYPE_CHECKING:
@@ -32,14 +32,31 @@ class ApiLevel:
     """
 
     def __init__(
-        self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = CASES_PER_BATCH
+        self,
+        apis: Sequence[ApiRecord],
+        seed: int,
+        *,
+        cases_per_batch: int = CASES_PER_BATCH,
+        mixes: RoundMixes = TO_CRASH,
     ) -> None:
+        """Create the level.
+
+        Args:
+            apis: the records of the APIs to call.
+            seed: the seed of the run.
+            cases_per_batch: the number of calls in each batch but the first of an API.
+            mixes: the shares of conforming and mutated calls.
+
+        Raises:
+            ValueError: if there is no API.
+        """
         if not apis:
             msg = "level `api`: no API to call. Check the globs `api` and `exclude` in [run]."
             raise ValueError(msg)
         self._records = tuple(apis)
         self._seed = seed
         self._cases_per_batch = cases_per_batch
+        self._mixes = mixes
         self._generators: dict[int, GuidedGenerator] = {}
         self._positions = {record.api: position for position, record in enumerate(self._records)}
         self._observed: Counter[str] = Counter()
@@ -63,7 +80,7 @@ class ApiLevel:
         generator = self._generator(position)
         batch_seed = number * len(self._records) + self._ranks[position]
         rng = random.Random((self._seed << _INDEX_BITS) + batch_seed)  # noqa: S311 - repeatable
-        mix = LATER_ROUNDS if number else FIRST_ROUND
+        mix = self._mixes.later if number else self._mixes.first
         size = self._cases_per_batch if number else min(self._cases_per_batch, CASES_OF_FIRST_VISIT)
         record = self._records[position]
         return Batch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign import LevelDefaults, RelationChooser, WorkerNeeds, digest_of_apis
@@ -10,6 +11,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
 from ciguard.levels import VisitedLevel, focus_shares, select
+from ciguard.levels.api.call_mix import TO_DIFFER
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
 from ciguard.levels.api.simplifying import perturbed_call, simpler_calls
@@ -34,9 +36,20 @@ LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], VisitedLevel]
 class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     """Level whose cases are calls of a library's APIs."""
 
-    def __init__(self, name: str, factory: LevelFactory) -> None:
+    def __init__(
+        self, name: str, factory: LevelFactory, *, between_backends: LevelFactory | None = None
+    ) -> None:
+        """Create the level.
+
+        Args:
+            name: the name of the level.
+            factory: makes the level of a group of targets.
+            between_backends: makes the level of targets that compute with different libraries;
+                None for the same.
+        """
         self.name = name
         self._factory = factory
+        self._between_backends = between_backends or factory
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
         """Return whether calls have relations."""
@@ -68,7 +81,8 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         selected_records = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
         for mode in group.modes if selected_records else ():
-            level = self._factory(selected_records, config.seed)
+            make_level = self._between_backends if group.spans_engines else self._factory
+            level = make_level(selected_records, config.seed)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
             shares = focus_shares(selected_records, config.focus)
             stream = factory.visited_stream(
@@ -97,4 +111,4 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         return perturbed_call(case, move)
 
 
-LEVEL = CallLevel("api", ApiLevel)
+LEVEL = CallLevel("api", ApiLevel, between_backends=partial(ApiLevel, mixes=TO_DIFFER))

@@ -4,6 +4,7 @@
 generation may guess constraints, but findings must not. The package uses no I/O and no library.
 """
 
+from ciguard.oracles.specifications.conventions import conventions_for
 from ciguard.oracles.specifications.reading import (
     Specification,
     specifications_of,
@@ -31,6 +32,7 @@ __all__ = [
     "Specification",
     "aspect_of",
     "choice",
+    "conventions_for",
     "evidence_of",
     "interval",
     "ranks",

@@ -47,7 +47,13 @@ def refusal(
     )
 
 
+def rate_of(rate: float | None) -> ApiCall:
+    return ApiCall(api=RECORD.api, kind=CallKind.LAYER, arguments=(LiteralValue(rate),))
+
+
 EMPTY = ListValue(())
+TENSOR = TensorValue("float32", (2,), Constant(1))
+MISUSE = "'<=' not supported between instances of 'int' and 'NoneType'"
 CHECK = "Argument `seed` must be an integer. Received: seed=[]"
 
 
@@ -59,14 +65,17 @@ CHECK = "Argument `seed` must be an integer. Received: seed=[]"
         (refusal("seed=5 is not supported", LiteralValue(5)), "seed"),
         (refusal(CHECK, LiteralValue("auto")), ""),
         (refusal(CHECK, LiteralValue(None)), ""),
-        (refusal(CHECK, TensorValue("float32", (2,), Constant(1))), ""),
+        (refusal(CHECK, TENSOR), "seed"),
+        (refusal("`seed` must have rank 1", TENSOR), ""),
+        (replace(refusal(MISUSE, EMPTY), case=rate_of(None)), "rate"),
+        (replace(refusal(MISUSE, EMPTY), case=rate_of(0.5)), ""),
         (refusal("not implemented for 'Int'", EMPTY), ""),
         (refusal("the seed must be sown", EMPTY), ""),
         (refusal(CHECK, EMPTY, exception="NotImplementedError"), ""),
         (replace(refusal(CHECK, EMPTY), pair=PairKind.BACKEND), ""),
     ],
-    ids=["type", "value", "assigned", "documented", "default", "tensor", "dtype", "prose", "class",
-         "backend"],
+    ids=["type", "value", "assigned", "documented", "default", "no tensor", "rank", "no number",
+         "number", "dtype", "prose", "class", "backend"],
 )  # fmt: skip
 def test_a_check_names_a_parameter_and_what_it_must_be(finding: Finding, checked: str) -> None:
     assert added_check(finding, [RECORD])[0] == checked

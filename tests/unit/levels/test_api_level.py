@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from api_records import (
@@ -16,10 +18,12 @@ from api_records import (
     SPREAD,
     SUM,
 )
+from campaign_examples import ONE, TWO, group, member
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign import RunnableLevel
+from ciguard.campaign import RunnableLevel, StreamFactory
+from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind, as_call
 from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.intent import Intent
@@ -28,10 +32,17 @@ from ciguard.domain.values import Explicit, ListValue, LiteralValue, TensorValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
 from ciguard.levels import EXCLUDED_TAGS, LEVELS, Level, excluded_by_tag, select
+from ciguard.levels.api.call_mix import TO_DIFFER
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
 from ciguard.values import SamplingScope
 from ciguard.values.check import problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain.records import ApiRecord
+    from ciguard.execution import Dispatcher
 
 
 def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
@@ -250,3 +261,43 @@ def test_an_output_argument_with_an_undocumented_default_is_rarely_passed() -> N
     calls = [case for case in _calls(record) if case.intent is Intent.CONFORMING]
 
     assert 0 < sum("out" in dict(case.keywords) for case in calls) < len(calls) / 4
+
+
+def test_calls_for_several_backends_are_mostly_comparable_from_the_first_round_on() -> None:
+    level = ApiLevel([SUM], 0, mixes=TO_DIFFER)
+    first = [ApiLevel([SUM], seed, mixes=TO_DIFFER).cases(0).cases for seed in range(50)]
+    later = [level.cases(index).cases for index in range(1, 20)]
+
+    for batches in (first, later):
+        intents = Counter(as_call(case).intent for cases in batches for case in cases)
+        comparable = intents[Intent.CONFORMING] + intents[Intent.SPECIAL]
+        assert comparable > 0.4 * intents.total()
+        assert intents[Intent.SPECIAL] > 0.1 * intents.total()
+
+
+@pytest.mark.parametrize("engine", ["", "jax"])
+def test_backends_get_calls_of_their_own_mix(engine: str) -> None:
+    made: list[str] = []
+
+    def usual(records: Sequence[ApiRecord], seed: int) -> ApiLevel:
+        made.append("usual")
+        return ApiLevel(records, seed)
+
+    def between_backends(records: Sequence[ApiRecord], seed: int) -> ApiLevel:
+        made.append("backends")
+        return ApiLevel(records, seed)
+
+    tested = group(member(ONE, SUM.api), member(TWO, SUM.api))
+    if engine:
+        second = tested.members[TWO]
+        second.identity = replace(second.identity, engine=engine)
+    factory = StreamFactory(
+        config=Config(out=Path("out")),
+        groups={"planted": tested},
+        dispatcher=cast("Dispatcher", None),
+        lanes=1,
+    )
+
+    list(CallLevel("api", usual, between_backends=between_backends).streams(factory))
+
+    assert made == ["backends" if engine else "usual"]
