@@ -97,7 +97,10 @@ class Counters:
     def _count_once(
         self, targets: Sequence[str], request: bytes, layout: int
     ) -> dict[str, Measurement] | None:
-        """Return one count by target; None if a call does not pass, or a process is gone."""
+        """Return the least count of one process by target.
+
+        None if a call does not pass, or a process is gone.
+        """
         sent = [
             name
             for name in targets
@@ -110,8 +113,8 @@ class Counters:
             except WorkerStartError:
                 self._drop(name)
                 continue
-            if measured is not None:
-                counted[name] = measured
+            if measured is not None:  # disturbances only add instructions
+                counted[name] = replace(measured, values=(min(measured.values),))
         return counted if len(counted) == len(targets) else None
 
     def _drop(self, name: str) -> None:

@@ -315,3 +315,24 @@ def test_a_finding_that_the_policy_ignores_is_neither_confirmed_nor_kept(bench: 
 
     assert [finding.oracle for _, finding in bench.proposals.proposed] == ["differential"]
     assert (events, bench.collector.buckets()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("is_refuted", "confirmation", "events"),
+    [(False, Confirmation.CONFIRMED, []), (True, Confirmation.FLAKY, [BucketFlaky])],
+)
+def test_counts_replace_the_evidence_of_a_bucket_and_may_refute_it(
+    bench: Bench, *, is_refuted: bool, confirmation: Confirmation, events: list[type[Event]]
+) -> None:
+    bench.meet(difference())
+    bench.settle(difference(), Confirmation.CONFIRMED)
+    (opened,) = bench.collector.by_severity()
+    evidence = replace(opened.finding.evidence, observed="2 instructions")
+    counted = replace(opened.finding, evidence=evidence)
+
+    sent = list(bench.collector.set_counts(opened, counted, is_refuted=is_refuted))
+
+    assert list(map(type, sent)) == events
+    (kept,) = bench.collector.buckets()
+    assert kept.confirmation is confirmation
+    assert kept.finding.evidence.observed == "2 instructions"
