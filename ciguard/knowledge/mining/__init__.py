@@ -5,14 +5,17 @@ rule_book, concrete, extract. Only `files` does I/O; it also loads the rules shi
 """
 
 from ciguard.knowledge.mining.dependencies import dependencies, generation_order
+from ciguard.knowledge.mining.explicit import EXPLICIT_RULES
 from ciguard.knowledge.mining.extract import ExtractedConstraint, extract, merged_values, prediction
 from ciguard.knowledge.mining.files import extract_from_file, learn_from_files, shipped_rules
-from ciguard.knowledge.mining.learn import learn
+from ciguard.knowledge.mining.learn import SHARED, learn, learn_all
 from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource
 from ciguard.knowledge.mining.rule_book import RuleBook
 from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 __all__ = [
+    "EXPLICIT_RULES",
+    "SHARED",
     "ExtractedConstraint",
     "MiningRule",
     "ParameterText",
@@ -25,6 +28,7 @@ __all__ = [
     "extract_from_file",
     "generation_order",
     "learn",
+    "learn_all",
     "learn_from_files",
     "merged_values",
     "prediction",

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import CiguardError, suggestion
 from ciguard.files import replace_file
+from ciguard.knowledge.mining.explicit import EXPLICIT_RULES
 from ciguard.knowledge.mining.extract import extract, prediction
-from ciguard.knowledge.mining.learn import learn
+from ciguard.knowledge.mining.learn import SHARED, learn_all
 from ciguard.knowledge.mining.rule_book import RuleBook
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 from ciguard.knowledge.mining.shared_format import labelled_sentences, parameter_texts
@@ -51,7 +52,7 @@ def shipped_rules(library: str) -> RuleBook:
 def learn_from_files(
     sentences: Path, out: Path, *, docs: Path | None = None, thresholds: Thresholds
 ) -> list[RuleSet]:
-    """Learn rules from labelled sentences and write one file per library.
+    """Learn rules from labelled sentences, and write a file per library and one of shared rules.
 
     Args:
         sentences: JSON Lines of labelled sentences.
@@ -73,7 +74,10 @@ def learn_from_files(
             "docs/knowledge.md."
         )
         raise KnowledgeFileError(msg)
-    rule_sets = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
+    if SHARED in samples:
+        msg = f"{sentences}: {SHARED!r} is the name of the rules of all libraries. Rename it."
+        raise KnowledgeFileError(msg)
+    rule_sets = learn_all(samples, thresholds=thresholds)
     for rules in rule_sets:
         _write_lines(out / f"{_file_name(rules.library)}.jsonl", to_lines(rules))
     return rule_sets
@@ -111,15 +115,21 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
-        available_names = [file.stem for file in folder.glob("*.jsonl")]
+        available_names = [file.stem for file in folder.glob("*.jsonl") if file.stem != SHARED]
         supported_libraries = [
             name for name, lib in LIBRARIES.items().items() if lib.documentation in available_names
         ]
         hint = suggestion(library, [*available_names, *supported_libraries])
         msg = f"library {library!r}: {folder} has no rules for this library's documentation.{hint}"
         raise KnowledgeFileError(msg)
+    shared = folder / f"{SHARED}.jsonl"
+    learned = _rules_in(shared).rules if shared.is_file() else ()
+    return RuleBook(_rules_in(path), (*learned, *EXPLICIT_RULES))
+
+
+def _rules_in(path: Path) -> RuleSet:
     try:
-        return RuleBook(from_lines(_read_lines(path)))
+        return from_lines(_read_lines(path))
     except RuleSyntaxError as error:
         msg = f"{path}: {error}. Regenerate the file with `ciguard api learn`."
         raise KnowledgeFileError(msg) from error

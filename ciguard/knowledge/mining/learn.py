@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.concrete import FIELDS
@@ -10,12 +12,18 @@ from ciguard.knowledge.mining.mine import frequent_patterns, group_sentences
 from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.knowledge.mining.annotations import AnnotatedSentence
     from ciguard.knowledge.mining.mine import SentenceGroup
     from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
+SHARED = "shared"
+"""Name of the rules that were learned from all libraries together."""
+SHARED_FIELDS = ("range", "enum")
+"""Fields of which rules are also learned from all libraries together.
+
+Few sentences of a library state a range or a choice, and those of other libraries do so alike."""
 _DECIMALS = 3
 """Decimal places of support and hits; rounded before use, so that a rule file is exact."""
 
@@ -45,6 +53,26 @@ def learn(
         thresholds=thresholds,
         rules=tuple(sorted(best.rules())),
     )
+
+
+def learn_all(
+    samples: Mapping[str, Sequence[AnnotatedSentence]],
+    *,
+    thresholds: Thresholds | None = None,
+    structure: PatternStructure | None = None,
+) -> list[RuleSet]:
+    """Return the rules of each library, and those of all libraries together, called `SHARED`.
+
+    Args:
+        samples: labelled sentences by library.
+        thresholds: limits that decide which patterns become rules.
+        structure: the kind of patterns; gapped sequences by default.
+    """
+    learn_from = partial(learn, thresholds=thresholds, structure=structure)
+    names = sorted(samples)
+    together = learn_from(SHARED, [sample for name in names for sample in samples[name]])
+    shared = tuple(rule for rule in together.rules if rule.field in SHARED_FIELDS)
+    return [*(learn_from(name, samples[name]) for name in names), replace(together, rules=shared)]
 
 
 def _rules(pattern: Pattern, rows: Sequence[SentenceGroup]) -> Iterator[MiningRule]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,11 +10,13 @@ from typing import TYPE_CHECKING
 from ciguard.knowledge.mining.structure import END, START, GappedSequences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.knowledge.mining.rules import MiningRule, RuleSet
     from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
+_MAX_STRENGTH = 0.9999
+"""Maximum strength of a rule, so that its log-odds are finite."""
 _MAX_CACHED_FORMS = 20_000
 """Maximum number of normal forms with cached results. Documentation repeats sentences."""
 
@@ -21,12 +24,25 @@ _MAX_CACHED_FORMS = 20_000
 class RuleBook:
     """A rule set with an index that finds the rules for a sentence."""
 
-    def __init__(self, rules: RuleSet, *, structure: PatternStructure | None = None) -> None:
+    def __init__(
+        self,
+        rules: RuleSet,
+        shared: Iterable[MiningRule] = (),
+        *,
+        structure: PatternStructure | None = None,
+    ) -> None:
+        """Index rules.
+
+        Args:
+            rules: rules of one library.
+            shared: rules that hold for every library.
+            structure: the kind of patterns; gapped sequences by default.
+        """
         self._structure = structure or GappedSequences()
         self._thresholds = rules.thresholds
         self._margins = rules.thresholds.margins
         patterns: dict[Pattern, list[MiningRule]] = defaultdict(list)
-        for rule in rules.rules:
+        for rule in {*rules.rules, *shared}:
             patterns[rule.pattern].append(rule)
         self._patterns_by_word = _index_by_rarest_word(patterns)
         self._cache: dict[tuple[str, ...], tuple[MiningRule, ...]] = {}
@@ -75,10 +91,15 @@ class RuleBook:
         exception_strength, exception_support = self._thresholds.rank(exception)
         if not margin:
             return (strength, support) >= (exception_strength, exception_support)
-        return strength >= (1.0 - margin) * exception_strength
+        return _log_odds(strength) >= _log_odds(exception_strength) - margin
 
     def _sort_key(self, rule: MiningRule) -> tuple[tuple[float, float], int, MiningRule]:
         return self._thresholds.rank(rule), -len(rule.pattern), rule
+
+
+def _log_odds(strength: float) -> float:
+    strength = min(strength, _MAX_STRENGTH)
+    return math.log(strength / (1 - strength))
 
 
 def _index_by_rarest_word(

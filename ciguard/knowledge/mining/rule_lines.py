@@ -10,7 +10,7 @@ from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SCHEMA = "ciguard.rules/1"
+SCHEMA = "ciguard.rules/2"
 """Name and version of the file format."""
 
 

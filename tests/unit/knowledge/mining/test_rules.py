@@ -4,13 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from ciguard.knowledge.mining import MiningRule, RuleBook, RuleSet, Thresholds, learn
+from ciguard.knowledge.mining import (
+    EXPLICIT_RULES,
+    SHARED,
+    MiningRule,
+    ParameterText,
+    RuleBook,
+    RuleSet,
+    Thresholds,
+    extract,
+    learn,
+    learn_all,
+)
 from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
 from ciguard.knowledge.mining.rule_book import with_margins
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 
 BOOL: Labels = frozenset({("dtype", "bool"), ("ndim", "0")})
 STRING: Labels = frozenset({("dtype", "string")})
+COUNT: Labels = frozenset({("range", "[0,inf)"), ("dtype", "int")})
 NOTHING: Labels = frozenset()
 
 
@@ -57,7 +69,7 @@ def test_thresholds_exclude_rare_and_uncertain_rules() -> None:
 def test_an_exception_with_a_higher_confidence_removes_the_constraint() -> None:
     stating = MiningRule("dtype", ("whether",), ("bool",), 10, 8)
     exception = MiningRule("dtype", ("see", "whether"), (), 10, 10)
-    book = RuleBook(rule_set(stating, exception, dtype=0.1))
+    book = RuleBook(rule_set(stating, exception, dtype=1.0))
 
     assert book.constraints(["whether"]) == (stating,)
     assert book.constraints(["see", "whether"]) == ()
@@ -69,7 +81,45 @@ def test_a_constraint_within_its_margin_is_kept_despite_an_exception() -> None:
     rules = rule_set(stating, exception, range=0.0)
 
     assert RuleBook(rules).constraints(["the", "size"]) == ()
-    assert RuleBook(with_margins(rules, {"range": 0.2})).constraints(["the", "size"]) == (stating,)
+    assert RuleBook(with_margins(rules, {"range": 5.0})).constraints(["the", "size"]) == (stating,)
+
+
+def test_ranges_are_learned_from_all_libraries_and_other_fields_are_not() -> None:
+    size = samples("how many steps", "how many bins", "how many", labels=COUNT)
+    samples_of = {"torch": SAMPLES, "keras": [*size, *SAMPLES]}
+    rules = {one.library: one for one in learn_all(samples_of)}
+
+    stated = {
+        library: {
+            rule.field: rule.values
+            for rule in RuleBook(rules[library], rules[SHARED].rules).constraints(["how", "many"])
+        }
+        for library in samples_of
+    }
+
+    assert stated["torch"] == {"range": ("[0,inf)",)}
+    assert stated["keras"] == {"range": ("[0,inf)",), "dtype": ("int",)}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "field", "values"),
+    [
+        ("Float between 0 and 1.", "range", ("[0,1]",)),
+        ("The rate, must be >= 0.", "range", ("[0,inf)",)),
+        ("Positive integer, number of units.", "range", ("(0,inf)",)),
+        ('Padding, one of `"valid"` or `"same"` (case-insensitive).', "enum", ("valid", "same")),
+        ("The number of dimensions can only be 1, 2 or 3.", "enum", ("1", "2", "3")),
+    ],
+)
+def test_explicit_phrases_constrain_values_without_examples(
+    sentence: str, field: str, values: tuple[str, ...]
+) -> None:
+    book = RuleBook(learn("torch", SAMPLES), EXPLICIT_RULES)
+    text = ParameterText(library="torch", api="torch.f", parameter="x", description=sentence)
+
+    found = {one.field: one.values for one in extract(text, book)}
+
+    assert found[field] == values
 
 
 def test_two_of_two_do_not_outrank_ninety_nine_of_a_hundred() -> None:
@@ -108,7 +158,7 @@ HEAD = next(iter(to_lines(rule_set())))
         (["{"], "line 1 is not JSON"),
         (["[]"], "line 1 is not a JSON object"),
         (['{"schema": "ciguard.rules/9"}'], "line 1: the schema is not"),
-        (['{"schema": "ciguard.rules/1"}'], "line 1: not the header of a rule file"),
+        (['{"schema": "ciguard.rules/2"}'], "line 1: not the header of a rule file"),
         ([HEAD, "{}"], "line 2: not a valid rule"),
         (
             [HEAD, '{"field":"dtype","pattern":"^","values":[],"support":1,"hits":1}'],

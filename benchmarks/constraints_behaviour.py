@@ -1,0 +1,171 @@
+"""Constraints against behaviour: do they predict which random calls a library accepts?
+
+    python benchmarks/constraints_behaviour.py [--target torch==2.13.0 …] [--apis 200]
+                                               [--cases 1000] [--seed S] [--wrong N]
+
+Takes APIs with arguments for which no hand-written rule of a family applies, and calls each with
+random arguments of which nothing is known (`unguided.py`). A call is predicted to pass if every
+argument conforms to the constraint of its parameter, as `understand` reads it from the signature
+and the documentation, without any feedback. Calls that crash, hang or exhaust the memory do not
+count. Precision and recall are those of each prediction over all calls; `mean` is that of the APIs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from one_target import OneTarget
+from unguided import UnguidedLevel
+from validity import mean, sampled
+
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.execution import Dispatcher
+from ciguard.knowledge import understand
+from ciguard.knowledge.clues import ClueSource
+from ciguard.levels import select
+from ciguard.values import SamplingScope
+from ciguard.values.check import problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Value
+    from ciguard.knowledge import Api
+
+TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "keras==3.15.1[jax]")
+PER_BATCH = 20
+MESSAGE_WIDTH = 110
+
+
+@dataclass
+class Predictions:
+    """Calls of one API by prediction and outcome."""
+
+    counts: Counter[tuple[bool, bool]] = field(default_factory=Counter)
+    """Number of calls by whether they were predicted to pass, and whether they passed."""
+    wrong: Counter[str] = field(default_factory=Counter)
+    """Reasons of wrong predictions."""
+
+    def precision(self, *, accepts: bool) -> float:
+        """Return the share of right predictions among those that a call passes, or does not."""
+        return _share(self.counts[accepts, accepts], self.counts[accepts, not accepts])
+
+    def recall(self, *, accepts: bool) -> float:
+        """Return the share of calls that passed, or did not, for which this was predicted."""
+        return _share(self.counts[accepts, accepts], self.counts[not accepts, accepts])
+
+
+def _share(right: int, wrong: int) -> float:
+    return right / (right + wrong) if right + wrong else 1.0
+
+
+def has_family_rule(api: Api) -> bool:
+    """Return whether a hand-written rule for a family of APIs states one of the constraints."""
+    return any(
+        evidence.source is ClueSource.FAMILY
+        for parameter in api.parameters
+        for evidence in parameter.evidence
+    )
+
+
+def arguments_of(call: ApiCall, api: Api) -> Iterator[tuple[str, Value]]:
+    """Yield the arguments of a call with the names of their parameters."""
+    required = [parameter.name for parameter in api.record.parameters if parameter.required]
+    yield from zip(required, call.arguments, strict=False)
+    yield from call.keywords
+    yield from zip((parameter.name for parameter in api.inputs), call.inputs, strict=False)
+
+
+def refusal(call: ApiCall, api: Api) -> str:
+    """Return why the constraints exclude a call; empty if they admit it."""
+    constraints = {one.name: one.constraint for one in (*api.parameters, *api.inputs)}
+    scope = SamplingScope()
+    scope.values.update(arguments_of(call, api))
+    for name, value in arguments_of(call, api):
+        reason = problem(value, constraints[name], scope)
+        if reason:
+            return f"{name}: {reason}"
+    return ""
+
+
+def measure(
+    target: OneTarget, apis: Sequence[Api], options: argparse.Namespace
+) -> list[Predictions]:
+    """Return the predictions for each API."""
+    by_api = {api.record.api: Predictions() for api in apis}
+    known = {api.record.api: api for api in apis}
+    level = UnguidedLevel([api.record for api in apis], options.seed, cases_per_batch=PER_BATCH)
+    batches = options.cases // PER_BATCH * len(apis)
+    for executed in target.run(level, batches, apis=len(apis)):
+        predictions = by_api[executed.api]
+        for case, outcome in zip(executed.cases, executed.outcomes[target.name], strict=True):
+            if isinstance(case, ApiCall) and isinstance(outcome, Passed | Rejected):
+                note(predictions, refusal(case, known[executed.api]), outcome)
+    return list(by_api.values())
+
+
+def note(predictions: Predictions, reason: str, outcome: Passed | Rejected) -> None:
+    """Count one call."""
+    has_passed = isinstance(outcome, Passed)
+    predictions.counts[not reason, has_passed] += 1
+    if has_passed and reason:
+        predictions.wrong[f"passed although {reason}"[:MESSAGE_WIDTH]] += 1
+    elif isinstance(outcome, Rejected) and not reason:
+        words = " ".join(outcome.message.split())
+        predictions.wrong[f"refused: {words}"[:MESSAGE_WIDTH]] += 1
+
+
+def show(name: str, predictions: Sequence[Predictions], wrong: int) -> None:
+    """Print the figures of one library."""
+    total = Predictions()
+    for one in predictions:
+        total.counts.update(one.counts)
+        total.wrong.update(one.wrong)
+    calls = total.counts.total()
+    passed = total.counts[True, True] + total.counts[False, True]
+    print(f"\n{name}: {len(predictions)} APIs, {calls:,} calls, {passed / max(1, calls):.1%} pass")
+    for label, side in (("accepted", True), ("refused", False)):
+        precision = mean(one.precision(accepts=side) for one in predictions)
+        recall = mean(one.recall(accepts=side) for one in predictions)
+        print(
+            f"  {label}: precision {total.precision(accepts=side):6.1%} (mean {precision:6.1%}), "
+            f"recall {total.recall(accepts=side):6.1%} (mean {recall:6.1%})"
+        )
+    for reason, count in total.wrong.most_common(wrong):
+        print(f"    {count:6,} {reason}")
+
+
+def apis_of(target: OneTarget, options: argparse.Namespace) -> list[Api]:
+    """Return a sample of the APIs with arguments that no rule of a family is about."""
+    records: Sequence[ApiRecord] = select(list(target.records.values()), ("*",))
+    known = [understand(record) for record in records if record.parameters or record.inputs]
+    fitting = {api.record.api: api for api in known if not has_family_rule(api)}
+    drawn = sampled([api.record for api in fitting.values()], options.apis, options.seed)
+    return [fitting[record.api] for record in drawn]
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--target", dest="targets", action="append", default=[])
+    parser.add_argument("--apis", type=int, default=200, help="number of APIs per library")
+    parser.add_argument("--cases", type=int, default=1000, help="number of calls per API")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--wrong", type=int, default=0, help="print so many reasons of errors")
+    options = parser.parse_args()
+    for text in options.targets or TARGETS:
+        with Dispatcher() as dispatcher:
+            target = OneTarget(text, dispatcher)
+            predictions = measure(target, apis_of(target, options), options)
+            show(target.name, predictions, options.wrong)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
