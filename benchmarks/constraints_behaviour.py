@@ -1,13 +1,14 @@
 """Constraints against behaviour: do they predict which random calls a library accepts?
 
     python benchmarks/constraints_behaviour.py [--target torch==2.13.0 …] [--apis 200]
-                                               [--cases 1000] [--seed S] [--wrong N]
+                                               [--cases 1000] [--learn 320] [--seed S] [--wrong N]
 
 Takes APIs with arguments for which no hand-written rule of a family applies, and calls each with
 random arguments of which nothing is known (`unguided.py`). A call is predicted to pass if every
-argument conforms to the constraint of its parameter, as `understand` reads it from the signature
-and the documentation, without any feedback. Calls that crash, hang or exhaust the memory do not
-count. Precision and recall are those of each prediction over all calls; `mean` is that of the APIs.
+argument conforms to the constraint of its parameter: as read from the signature and the
+documentation (`documented`), and as corrected by the outcomes of other, guided calls (`learned`).
+Calls that crash, hang or exhaust the memory do not count. Precision and recall are those of each
+prediction over all calls; `mean` is that of the APIs.
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from one_target import OneTarget
+from one_target import OneTarget, stream_of
 from unguided import UnguidedLevel
 from validity import mean, sampled
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher
-from ciguard.knowledge import understand
+from ciguard.knowledge import refined, understand
 from ciguard.knowledge.clues import ClueSource
 from ciguard.levels import select
+from ciguard.levels.api.level import ApiLevel
 from ciguard.values import SamplingScope
 from ciguard.values.check import problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Value
@@ -94,20 +96,40 @@ def refusal(call: ApiCall, api: Api) -> str:
     return ""
 
 
+def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace) -> list[Api]:
+    """Return the APIs with what the outcomes of guided calls teach about them."""
+    level = ApiLevel([api.record for api in apis], options.seed, cases_per_batch=PER_BATCH)
+    stream = stream_of(level, target.group(), apis=len(apis))
+    for _ in target.run_stream(stream, options.learn // PER_BATCH * len(apis)):
+        pass
+    experience = stream.learned()
+    return [
+        refined(api, experience[api.record.api]) if api.record.api in experience else api
+        for api in apis
+    ]
+
+
 def measure(
-    target: OneTarget, apis: Sequence[Api], options: argparse.Namespace
-) -> list[Predictions]:
-    """Return the predictions for each API."""
-    by_api = {api.record.api: Predictions() for api in apis}
-    known = {api.record.api: api for api in apis}
-    level = UnguidedLevel([api.record for api in apis], options.seed, cases_per_batch=PER_BATCH)
-    batches = options.cases // PER_BATCH * len(apis)
-    for executed in target.run(level, batches, apis=len(apis)):
-        predictions = by_api[executed.api]
+    target: OneTarget, known: Mapping[str, Sequence[Api]], options: argparse.Namespace
+) -> dict[str, list[Predictions]]:
+    """Return the predictions for each API, by what is known of the APIs."""
+    records = [api.record for api in next(iter(known.values()))]
+    by_source = {
+        source: {api.record.api: (api, Predictions()) for api in apis}
+        for source, apis in known.items()
+    }
+    level = UnguidedLevel(records, options.seed, cases_per_batch=PER_BATCH)
+    batches = options.cases // PER_BATCH * len(records)
+    for executed in target.run(level, batches, apis=len(records)):
         for case, outcome in zip(executed.cases, executed.outcomes[target.name], strict=True):
             if isinstance(case, ApiCall) and isinstance(outcome, Passed | Rejected):
-                note(predictions, refusal(case, known[executed.api]), outcome)
-    return list(by_api.values())
+                for by_api in by_source.values():
+                    api, predictions = by_api[executed.api]
+                    note(predictions, refusal(case, api), outcome)
+    return {
+        source: [predictions for _, predictions in by_api.values()]
+        for source, by_api in by_source.items()
+    }
 
 
 def note(predictions: Predictions, reason: str, outcome: Passed | Rejected) -> None:
@@ -156,14 +178,17 @@ def main() -> int:
     parser.add_argument("--target", dest="targets", action="append", default=[])
     parser.add_argument("--apis", type=int, default=200, help="number of APIs per library")
     parser.add_argument("--cases", type=int, default=1000, help="number of calls per API")
+    parser.add_argument("--learn", type=int, default=320, help="number of guided calls per API")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--wrong", type=int, default=0, help="print so many reasons of errors")
     options = parser.parse_args()
     for text in options.targets or TARGETS:
         with Dispatcher() as dispatcher:
             target = OneTarget(text, dispatcher)
-            predictions = measure(target, apis_of(target, options), options)
-            show(target.name, predictions, options.wrong)
+            documented = apis_of(target, options)
+            known = {"documented": documented, "learned": learned(target, documented, options)}
+            for source, predictions in measure(target, known, options).items():
+                show(f"{target.name}, {source}", predictions, options.wrong)
     return 0
 
 

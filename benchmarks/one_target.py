@@ -81,7 +81,16 @@ class OneTarget:
             apis: how many the level calls in turn.
             aside: takes the results of other jobs; true where a result was such.
         """
-        stream = stream_of(level, self.group(), apis=apis)
+        yield from self.run_stream(stream_of(level, self.group(), apis=apis), batches, aside=aside)
+
+    def run_stream(
+        self,
+        stream: Stream,
+        batches: int,
+        *,
+        aside: Callable[[JobResult], bool] = lambda _: False,
+    ) -> Iterator[ExecutedBatch]:
+        """Run the first `batches` of a stream, see `run`."""
         stream.batches.last = batches
         while not stream.is_exhausted:
             stream.fill(self._dispatcher)
