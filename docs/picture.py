@@ -24,6 +24,7 @@ BANDS = {
         "levels.model",
         "levels.code",
         "levels.function",
+        "levels.graph",
         "levels.app",
     ),
     "entry points": ("actions", "cli"),

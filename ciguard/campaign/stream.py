@@ -220,6 +220,8 @@ class Stream:
             batch = self._for_mode(batch)
         self.called.visited.add(turn.api if batch is None else batch.api)
         targets = self._targets_of(batch.api) if batch is not None and batch.cases else []
+        if batch is not None and batch.is_eager:
+            targets = [name for name in targets if self.group.mode_of(name) == EAGER]
         self._running.add(PendingBatch(turn, batch, targets))
         if batch is None or not targets:
             return
@@ -260,7 +262,7 @@ class Stream:
         return self._paces.setdefault(target, Pace())
 
     def _for_mode(self, batch: Batch) -> Batch:
-        if self.mode in _UNCOMPILED:
+        if self.mode in _UNCOMPILED or batch.is_eager:
             return batch
         cases = [case for case in batch.cases if is_for_modes(case)]
         return replace(batch, cases=tuple(cases[:_MAX_CASES_IN_MODE]))

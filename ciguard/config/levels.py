@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.config.setting import Setting
 
-OWN_LEVELS = ("api", "model", "code", "function", "app")
+OWN_LEVELS = ("api", "graph", "model", "code", "function", "app")
 """Names of the built-in levels. A case of a later level consists of more code, up to a program."""
 
 

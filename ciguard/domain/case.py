@@ -165,6 +165,7 @@ CASE_KINDS: Registry[CaseKind] = Registry(
         "layer": "ciguard.domain.api_calls:CALL_KIND",
         "method": "ciguard.domain.api_calls:CALL_KIND",
         "model": "ciguard.domain.models:MODEL_KIND",
+        "graph": "ciguard.domain.graphs:GRAPH_KIND",
         "program": "ciguard.domain.programs:PROGRAM_KIND",
         "annotated": "ciguard.domain.function_calls:FUNCTION_KIND",
         "application": "ciguard.domain.app_runs:APPLICATION_KIND",

@@ -155,6 +155,18 @@ class CallValue:
     keywords: tuple[tuple[str, Value], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ResultValue:
+    """The result of an earlier step of the same graph (`ciguard.domain.graphs`)."""
+
+    step: int
+    """Index of the step."""
+    item: int
+    """Index of the item, if the result is a tuple or list; -1 for the whole result."""
+    form: TensorValue
+    """A tensor of the same dtype and shape, which can replace the result."""
+
+
 Value: TypeAlias = (
     LiteralValue
     | ArrayValue
@@ -165,6 +177,7 @@ Value: TypeAlias = (
     | TupleValue
     | DictValue
     | CallValue
+    | ResultValue
 )
 
 
@@ -230,6 +243,7 @@ _ENCODERS: Mapping[type, Any] = {
         [value_to_json(item) for item in v.arguments],
         _pairs_to_json(v.keywords),
     ],
+    ResultValue: lambda v: ["r", v.step, v.item, value_to_json(v.form)],
 }
 
 
@@ -249,6 +263,19 @@ def value_from_json(encoded: Json) -> Value:
     except (IndexError, KeyError, TypeError) as error:
         msg = f"malformed value: {encoded!r}"
         raise ValueError(msg) from error
+    return value
+
+
+def tensor_from_json(encoded: Json) -> TensorValue:
+    """Rebuild a tensor from its JSON form.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a tensor.
+    """
+    value = value_from_json(encoded)
+    if not isinstance(value, TensorValue):
+        msg = f"malformed value: {encoded!r:.80} is not a tensor"
+        raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed JSON
     return value
 
 
@@ -293,4 +320,5 @@ _DECODERS: Mapping[str, Any] = {
     "c": lambda function, arguments, keywords: CallValue(
         function, _items_from_json(arguments), _pairs_from_json(keywords)
     ),
+    "r": lambda step, item, form: ResultValue(int(step), int(item), tensor_from_json(form)),
 }

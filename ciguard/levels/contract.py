@@ -26,6 +26,8 @@ class Batch:
     api: str
     kind: CallKind
     cases: tuple[Case, ...]
+    is_eager: bool = False
+    """True if only targets in eager execution run the cases, so that the level can learn."""
 
 
 @runtime_checkable

@@ -75,6 +75,8 @@ class Mode:
     """True if calls in this mode start other processes, e.g. a compiler."""
     cases_per_worker: int = 50000
     """Number of cases after which a worker is replaced, since calls may leave state behind."""
+    stages: tuple[str, ...] = ()
+    """Names of the adapter's functions `stages` for this mode, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

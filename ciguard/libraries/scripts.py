@@ -42,6 +42,10 @@ class Writer:
     """Pairs of statements by mode: the first prepares the mode, and the second runs `{call}` in the
     mode and assigns its result to `result`. `{row}` is a comma-separated list of the tensors'
     names, and `{tuple}` a tuple of the tensors."""
+    gradients: str = ""
+    """Statements that execute `{run}`, which assigns `result`, and replace `result` by a list of it
+    and of the gradients for the tensors in the tuple `{tuple}`, see `Adapter.with_gradients`. Empty
+    if the adapter has no gradients."""
     builds_layers_late: bool = False
     """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""

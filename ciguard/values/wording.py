@@ -13,6 +13,7 @@ from ciguard.domain.values import (
     ListValue,
     LiteralValue,
     MemberValue,
+    ResultValue,
     TupleValue,
     Value,
 )
@@ -289,6 +290,8 @@ def _value_words(value: Value) -> str:
             words = [_value_words(item) for item in arguments]
             words += [f"{key}={_value_words(item)}" for key, item in keywords]
             text = f"{function}({', '.join(words)})"
+        case ResultValue(step):
+            text = f"the result of step {step}"
         case _:
             size = " by ".join(map(str, value.shape)) or "scalar"
             text = f"a {size} {value.dtype} tensor"

@@ -17,6 +17,7 @@ from ciguard.domain.values import (
     ListValue,
     LiteralValue,
     MemberValue,
+    ResultValue,
     TensorValue,
     TupleValue,
     Value,
@@ -27,7 +28,7 @@ from ciguard.writing.literals import dotted_expression, is_name, nested_lists, s
 from ciguard.writing.writers import PLAIN_DTYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ciguard.libraries import Writer
 
@@ -63,6 +64,8 @@ class ScriptSource:
     """True if the script must define the function `unit`."""
     lifted: list[str] | None = None
     """Names of the tensors that the call's function takes; None for calls without a mode."""
+    results: dict[int, str] = field(default_factory=dict)
+    """Names of the results of a graph's steps."""
 
     def call_in_mode(self, case: ApiCall, mode: str) -> list[str]:
         """Return the statement that makes the call in a mode (`compile`) and binds `result`.
@@ -116,6 +119,29 @@ class ScriptSource:
             return self._method(case.api, arguments)
         return [_bound("result", self.name_of(case.api), arguments)]
 
+    def steps(self, steps: Sequence[ApiCall | TensorValue]) -> list[str]:
+        """Return the statements of a graph, and record the names of its inputs in `lifted`.
+
+        Each statement binds the result of a step. Layers are built before.
+        """
+        self.lifted = []
+        statements = []
+        for number, step in enumerate(steps):
+            if isinstance(step, TensorValue):
+                self.results[number] = self._lift(step)
+                continue
+            name = self.results[number] = f"v{number}"
+            if step.kind is CallKind.LAYER:
+                lifted, self.lifted = self.lifted, None
+                layer = f"layer{number}"
+                self.assignments.append(self._layer(step).replace("layer = ", f"{layer} = ", 1))
+                self.lifted = lifted
+                statements.append(_bound(name, layer, self._arguments(step.inputs, (), "input")))
+            else:
+                *_, call = self.call(step)
+                statements.append(call.replace("result = ", f"{name} = ", 1))
+        return statements
+
     def call_with_kept_arguments(self, case: ApiCall) -> list[str]:
         """Return the statements that make the call, and bind `kept` to its arguments afterwards."""
         values = ", ".join(map(self.expression, case.arguments))
@@ -140,7 +166,7 @@ class ScriptSource:
             raise ValueError(msg)
         owner, *others = arguments
         name = api.rpartition(".")[2]
-        if not is_name(owner):
+        if not is_name(owner) and not self.results:  # a result is an expression of a graph
             owner_name = "x"
             while owner_name in self.names:
                 owner_name += "_"
@@ -232,7 +258,8 @@ class ScriptSource:
         return text
 
     def _leaf(
-        self, value: LiteralValue | TensorValue | ArrayValue | DtypeValue | MemberValue
+        self,
+        value: LiteralValue | TensorValue | ArrayValue | DtypeValue | MemberValue | ResultValue,
     ) -> str:
         """Return the source text of a value that is not a container."""
         match value:
@@ -246,6 +273,9 @@ class ScriptSource:
                 return self.dtype(name)
             case MemberValue(path):
                 return self.name_of(path)
+            case ResultValue(step, item):
+                name = self.results[step]
+                return name if item < 0 else f"{name}[{item}]"
 
     def _pairs(self, pairs: Iterable[tuple[str, Value]]) -> list[str]:
         return [f"{key!a}: {self.expression(item)}" for key, item in pairs]

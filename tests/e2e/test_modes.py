@@ -7,20 +7,39 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Passed, Rejected, Stage
-from ciguard.domain.values import LiteralValue, MemberValue, TensorValue, TupleValue, Uniform, Value
-from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.domain.values import (
+    LiteralValue,
+    MemberValue,
+    ResultValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.execution import (
+    Container,
+    Dispatcher,
+    Job,
+    ServerProcess,
+    TensorOutput,
+    decode_outputs,
+)
+from ciguard.execution.worker.fills import elements
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER, Environment
 
 if TYPE_CHECKING:
+    from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
 
 EnvironmentOf = Callable[[str], Environment]
@@ -91,7 +110,7 @@ def in_mode(environment: Environment, library: str, mode: str) -> Environment:
     return replace(environment, target=target, library=LIBRARIES.get(library))
 
 
-def outcomes_of(environment: Environment, *cases: ApiCall) -> tuple[Outcome, ...]:
+def outcomes_of(environment: Environment, *cases: Case) -> tuple[Outcome, ...]:
     """Run cases in a worker of the target."""
     name = environment.target.name
     with Dispatcher() as dispatcher:
@@ -121,6 +140,91 @@ def test_a_mode_gives_what_eager_execution_gives(
         difference = outcome_difference(mine, theirs)
         # Compiled code has arguments of its own: what it does to them is not compared.
         assert difference is None or difference.kind in {"mutation", "aliasing"}, case.api
+
+
+def graph_of(first: str, second: str) -> GraphCase:
+    """Return a graph that applies one function, and another to its result and the input."""
+    exp = call(first, ResultValue(0, -1, tensor(4)))
+    power = call(second, ResultValue(1, -1, tensor(4)), ResultValue(0, -1, tensor(4)))
+    return GraphCase(api=second, steps=(tensor(4), exp, power), outputs=(2,), seed=3)
+
+
+GRAPHS = {
+    "torch": graph_of("torch.exp", "torch.sub"),
+    "tensorflow": graph_of("tensorflow.exp", "tensorflow.subtract"),
+    "jax": graph_of("jax.numpy.exp", "jax.numpy.subtract"),
+}
+STAGED = [
+    pytest.param(
+        name,
+        mode,
+        marks=[pytest.mark.library("keras" if name == "jax" else name), pytest.mark.slow],
+    )
+    for name in GRAPHS
+    for mode, description in LIBRARIES.get(name).modes.items()
+    if description.stages
+]
+
+
+@pytest.mark.parametrize(("library", "mode"), STAGED)
+def test_a_graph_has_the_same_result_at_every_stage_of_a_compiler(
+    environment_of: EnvironmentOf, library: str, mode: str
+) -> None:
+    environment, case = environment_of(library), GRAPHS[library]
+    stages = LIBRARIES.get(library).modes[mode].stages
+    staged = [replace(case, runs_stage=stage) for stage in ("", *stages)]
+
+    (eager,) = outcomes_of(in_mode(environment, library, EAGER), case)
+    compiled = outcomes_of(in_mode(environment, library, mode), *staged)
+
+    assert isinstance(eager, Passed), eager
+    for variant, outcome in zip(staged, compiled, strict=True):
+        assert isinstance(outcome, Passed), (variant.runs_stage, outcome)
+        assert outcome_difference(eager, outcome) is None, variant.runs_stage
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "library",
+    [
+        pytest.param(name, marks=pytest.mark.library("keras" if name == "jax" else name))
+        for name in GRAPHS
+    ],
+)
+def test_a_graph_in_double_precision_is_exact(environment_of: EnvironmentOf, library: str) -> None:
+    case = GRAPHS[library]
+    environment = in_mode(environment_of(library), library, EAGER)
+
+    outcomes = outcomes_of(environment, replace(case, is_wide=True), case)
+
+    wide, single = (decode_outputs(o.encoded) for o in outcomes if isinstance(o, Passed))
+    assert isinstance(wide, TensorOutput)
+    assert isinstance(single, TensorOutput)
+    assert (wide.dtype, single.dtype) == ("float64", "float32")
+    inputs = elements(["u", 5, 0.5, 3.0], "float32", [4]).astype("float64")
+    assert wide.elements == pytest.approx(np.exp(inputs) - inputs, rel=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.library("torch")
+@pytest.mark.parametrize("mode", [EAGER, "aot_eager"])
+def test_gradients_of_a_graph_are_those_of_its_weighted_sum(
+    environment_of: EnvironmentOf, mode: str
+) -> None:
+    environment = in_mode(environment_of("torch"), "torch", mode)
+
+    (outcome,) = outcomes_of(environment, replace(GRAPHS["torch"], has_gradients=True))
+
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    assert isinstance(output, Container), outcome
+    gradients = output.items[1]
+    assert isinstance(gradients, Container)
+    (gradient,) = gradients.items
+    assert isinstance(gradient, TensorOutput)
+    inputs = elements(["u", 5, 0.5, 3.0], "float32", [4])
+    assert gradient.elements == pytest.approx(
+        np.linspace(0.5, 1.5, 4) * (np.exp(inputs) - 1), rel=1e-5
+    )
 
 
 INEXPRESSIBLE = [

@@ -40,7 +40,7 @@ ORDER = (
     {"suggesting"},
     {"reports", "trackers"},
     {"levels.api", "levels.model", "levels.code", "levels.function"},
-    {"levels.app"},
+    {"levels.graph", "levels.app"},
     {"actions"},
     {"cli"},
     {"pytest_items"},

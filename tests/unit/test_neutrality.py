@@ -101,7 +101,7 @@ def test_no_module_outside_imports_from_a_levels_package() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(levels)
     }
 
-    assert len(levels) == 5
+    assert len(levels) == 6
     assert not naming
 
 

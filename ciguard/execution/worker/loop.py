@@ -11,11 +11,12 @@ import signal
 import sys
 import time
 import traceback
+from functools import partial
 from json.encoder import encode_basestring_ascii as quote
 from typing import TYPE_CHECKING, Any
 
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker import effects, models, planting
+from ciguard.execution.worker import effects, graphs, models, planting
 from ciguard.execution.worker.build import Builder
 from ciguard.execution.worker.messages import (
     DONE,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 MODEL = "model"
 """Second member of a case that runs a layer graph (`ciguard.domain.models.MODEL`)."""
+GRAPH = "graph"
+"""Second member of a case that runs a graph of calls (`ciguard.domain.graphs.GRAPH`)."""
 PROGRAM = "program"
 """Second member of a case that runs a program (`ciguard.domain.programs.PROGRAM`)."""
 ANNOTATED = "annotated"
@@ -114,6 +117,8 @@ class Executor:
     def _record(self, case: list[Any]) -> tuple[int, bytes]:
         if case[1] == MODEL:
             return self._execute_model(case[2])
+        if case[1] == GRAPH:
+            return self._execute_graph(case[2])
         if case[1] == planting.PLANTED:
             return self._execute_planted(*case[2])
         if case[1] == ANNOTATED:
@@ -158,6 +163,46 @@ class Executor:
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             # As above, for a layer of a model that was saved and loaded.
             return self._raised(error, unbuilt=isinstance(error, ImportError))
+
+    def _execute_graph(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        """Run one graph; `case` is the third member of an encoded `GraphCase`."""
+        if case.get("probe"):
+            return self._probe_graph(case)
+        self._adapter.reset(case.get("seed", 0))
+        if not case.get("wide"):
+            return self._execute_steps(case)
+        with self._adapter.widening():
+            return self._execute_steps(case)
+
+    def _probe_graph(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        try:
+            return cells.PASSED, graphs.probe(case, self._builder, self._adapter, self._summariser)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises while a value is made
+            return self._raised(error, unbuilt=True)
+
+    def _execute_steps(self, case: dict[str, Any]) -> tuple[int, bytes]:
+        """Run a graph. If a call may change tensors in place, they are part of the result."""
+        try:
+            graph = graphs.Graph(case, self._builder, self._adapter)
+            function = graph.function(case)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises while a value is made
+            return self._raised(error, unbuilt=True)
+        try:
+            run = partial(self._run_graph, stage=case.get("runs", ""))
+            if case.get("gradients"):
+                output = self._adapter.with_gradients(run, function, graph.tensors)
+            else:
+                output = run(function, graph.tensors)
+            if graphs.changes_tensors(case):
+                output = [output, graph.tensors]
+            return cells.PASSED, self._summariser.encode(output)
+        except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
+            return self._raised(error, unbuilt=False, where=graphs.step_of(error))
+
+    def _run_graph(self, function: Any, tensors: list[Any], stage: str) -> Any:
+        """Return the outputs of a graph; only compilers have stages."""
+        del stage
+        return function(*tensors)
 
     def _execute_program(self, case: dict[str, Any]) -> tuple[int, bytes]:
         """Run one program; `case` is the third member of an encoded `ProgramCase`."""

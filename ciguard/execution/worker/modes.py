@@ -26,6 +26,7 @@ class ModeExecutor(Executor):
     def __init__(self, adapter: Any, mode: str, *, on_device: bool = False) -> None:
         super().__init__(adapter, on_device=on_device)
         self._run = adapter.modes()[mode]
+        self._stages = adapter.stages(mode)
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
@@ -53,6 +54,15 @@ class ModeExecutor(Executor):
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
 
+    def _run_graph(self, function: Any, tensors: list[Any], stage: str) -> Any:
+        """Return the outputs of a graph that is compiled up to a stage, or wholly if it is empty.
+
+        Raises:
+            KeyError: if the mode has no such stage.
+        """
+        run = self._stages[stage] if stage else self._run
+        return run(function, tensors)
+
     def _is_input(self, value: Any) -> bool:
         """Return whether a value becomes a parameter: a tensor that is not the result of a call."""
         return self._adapter.is_tensor(value) and not self._builder.is_call_result(value)
@@ -64,7 +74,8 @@ class ModeExecutor(Executor):
     def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
         is_lost = self._on_device and self._adapter.classify(error) == contract.LOST
         if not unbuilt and not is_lost and self._adapter.cannot_express(error):
-            return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, self._message(error)])
+            message = where + self._message(error)
+            return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, message])
         return super()._raised(error, unbuilt=unbuilt, where=where)
 
 

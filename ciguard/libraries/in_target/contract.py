@@ -5,6 +5,7 @@ The code runs on Python 3.9 and later, and uses only the standard library and nu
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import (
     Any,
@@ -23,6 +24,9 @@ EXHAUSTED = "exhausted"
 """Class of errors about exhausted memory or another resource."""
 LOST = "lost"
 """Class of errors after which this process cannot use the device any more."""
+
+LOW_WEIGHT, HIGH_WEIGHT = 0.5, 1.5
+"""Weights of the first and the last element of a result of which gradients are taken."""
 
 INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
 """Exceptions that only a defect in library code raises, for any arguments."""
@@ -250,6 +254,52 @@ class Adapter:
         before `load`.
         """
         return {}
+
+    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return functions like those of `modes` that compile less, by name, the least first.
+
+        They serve to name the part of a compiler that is at fault: the first of these functions
+        with a wrong result has it. The last one compiles as the mode does. By default there are
+        none.
+        """
+        del mode
+        return {}
+
+    def with_gradients(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+    ) -> Any:
+        """Return the result of a function, and the gradient of its weighted sum for each tensor.
+
+        The weights of the elements of a result increase evenly from `LOW_WEIGHT` to
+        `HIGH_WEIGHT`, so that a gradient at the wrong place shows. Results and tensors that are not
+        real floating-point numbers do not count.
+
+        Args:
+            run: runs a function of tensors, as `modes` does.
+            function: the function.
+            tensors: its arguments.
+
+        Raises:
+            NotImplementedError: if the library has no gradients. This is the default.
+        """
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def widening(self) -> Iterator[None]:
+        """Allow double precision within the context. By default it needs no permission."""
+        yield
+
+    def widened(self, value: Any) -> Any:
+        """Return a tensor, layer or dtype in double precision; any other value as it is.
+
+        Raises:
+            NotImplementedError: if the library cannot compute in double precision. This is the
+                default.
+        """
+        raise NotImplementedError
 
     def is_tensor(self, value: Any) -> bool:
         """Return whether a mode treats a value as an input; other values are constants."""

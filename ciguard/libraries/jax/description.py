@@ -32,7 +32,7 @@ LIBRARY = Library(
     backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},
     forks=ForkPolicy.AFTER_IMPORT,
     case_limit_s=20.0,
-    modes={"jit": Mode()},
+    modes={"jit": Mode(stages=("tracing", "lowering", "optimisation"))},
     script=SCRIPT,
     operations=Operations(
         broadcast="jax.numpy.broadcast_to",

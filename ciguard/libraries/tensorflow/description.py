@@ -28,7 +28,10 @@ LIBRARY = Library(
     # The extra exists since 2.14, but up to 2.15.0 it requires a TensorRT that is not on PyPI.
     cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
     forks=ForkPolicy.AFTER_IMPORT,
-    modes={"function": Mode(), "xla": Mode()},
+    modes={
+        "function": Mode(stages=("tracing", "grappler")),
+        "xla": Mode(stages=("tracing", "xla")),
+    },
     script=SCRIPT,
     programs=PROGRAMS,
     forms=FORMS,

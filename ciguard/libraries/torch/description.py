@@ -25,8 +25,15 @@ LIBRARY = Library(
     has_device_builds=True,
     forks=ForkPolicy.AFTER_USE,
     modes={
-        "aot_eager": Mode(),
-        "compile": Mode(compile_s=120.0, needs_processes=True),
+        "aot_eager": Mode(stages=("dynamo", "aot_autograd")),
+        "compile": Mode(
+            compile_s=120.0,
+            needs_processes=True,
+            stages=(
+                *("dynamo", "aot_autograd", "decompositions"),
+                *("lowering", "rewriting", "fusion", "vectorisation"),
+            ),
+        ),
         "export": Mode(cases_per_worker=4),
         "trace": Mode(),
     },

@@ -24,6 +24,21 @@ class Module(torch.nn.Module):
         return self.call(*inputs)
 """
 
+_GRADIENTS = """
+def weighted_sum(value):
+    if isinstance(value, (list, tuple)):
+        return sum(weighted_sum(item) for item in value)
+    if not (isinstance(value, torch.Tensor) and value.requires_grad and value.is_floating_point()):
+        return 0
+    weights = torch.linspace(0.5, 1.5, value.numel()).reshape(value.shape).to(value.dtype)
+    return (value * weights).sum().double()
+
+
+inputs = [x.requires_grad_() for x in {tuple} if x.is_floating_point()]
+{run}
+result = [result, torch.autograd.grad(weighted_sum(result), inputs, allow_unused=True)]
+"""
+
 SCRIPT = Writer(
     imports=("import torch",),
     loaded=_LOADED_BY_TORCH,
@@ -54,6 +69,7 @@ SCRIPT = Writer(
             "result = torch.jit.trace({call}, copies, check_trace=False)({row})",
         ),
     },
+    gradients=_GRADIENTS,
     is_tensor="isinstance(value, torch.Tensor)",
     read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),
 )

@@ -37,6 +37,8 @@ def test_every_mode_is_implemented_by_the_adapter_and_the_writer(library: Librar
     adapter = importlib.import_module(".".join(("ciguard.libraries", *relative.parts))).ADAPTER
 
     assert set(adapter().modes()) == set(library.modes) == set(writer_of(library.name).modes)
+    for mode, description in library.modes.items():
+        assert tuple(adapter().stages(mode)) == description.stages
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)

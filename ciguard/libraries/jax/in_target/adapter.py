@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import re
@@ -196,6 +197,52 @@ class JaxAdapter(contract.Adapter):
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return the function of mode `jit`, which runs a function compiled as a whole."""
         return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
+
+    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return the stages of `jax.jit`: traced only, compiled without and with optimisation."""
+        del mode
+        return {
+            "tracing": self._run_traced,
+            "lowering": partial(self._run_compiled, level="0"),
+            "optimisation": partial(self._run_compiled, level="3"),
+        }
+
+    def _run_traced(self, function: Callable[..., Any], arrays: list[Any]) -> Any:
+        """Return the result of the traced operations, each of which runs by itself."""
+        jax = self._jax
+        traced, form = jax.make_jaxpr(function, return_shape=True)(*arrays)
+        results = jax.core.eval_jaxpr(traced.jaxpr, traced.consts, *arrays)
+        return jax.tree.unflatten(jax.tree.structure(form), results)
+
+    def _run_compiled(self, function: Callable[..., Any], arrays: list[Any], *, level: str) -> Any:
+        options = {"xla_backend_optimization_level": level}
+        lowered = self._jax.jit(function).lower(*arrays)
+        return lowered.compile(compiler_options=options)(*arrays)
+
+    @contextlib.contextmanager
+    def widening(self) -> Iterator[None]:
+        """Let arrays have 64-bit types within the context."""
+        before = self._jax.config.jax_enable_x64
+        self._jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - jax's own form
+        try:
+            yield
+        finally:
+            self._jax.config.update("jax_enable_x64", before)
+
+    def widened(self, value: Any) -> Any:
+        """Return an array or dtype in double precision; any other value as it is."""
+        numpy = self._jax.numpy
+        if isinstance(value, self._jax.Array):
+            return value.astype(self._widest(value.dtype))
+        if isinstance(value, type) and issubclass(value, numpy.generic):
+            return self._widest(numpy.dtype(value))
+        return value
+
+    def _widest(self, dtype: Any) -> Any:
+        numpy = self._jax.numpy
+        if numpy.issubdtype(dtype, numpy.complexfloating):
+            return numpy.complex128
+        return numpy.float64 if numpy.issubdtype(dtype, numpy.floating) else dtype
 
     def without_gradient(self, tensor: Any) -> Any:
         """Return an array of which no gradient is taken."""

@@ -19,7 +19,7 @@ from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
 from ciguard.libraries.keras.in_target import state as keras_state
-from ciguard.libraries.tensorflow.in_target import registries
+from ciguard.libraries.tensorflow.in_target import modes, registries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -235,21 +235,29 @@ class TensorflowAdapter(contract.Adapter):
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return the functions of the modes `function` (a graph) and `xla` (a graph with XLA)."""
-        return {
-            "function": self._run_as_graph,
-            "xla": partial(self._run_as_graph, jit_compile=True),
-        }
-
-    def _run_as_graph(
-        self, function: Callable[..., Any], tensors: list[Any], *, jit_compile: bool = False
-    ) -> Any:
-        # The function is a single call, so there is no control flow to convert.
-        settings = {"autograph": False, "jit_compile": jit_compile or None}
-        return self._tensorflow.function(function, **settings)(*tensors)
+        return modes.modes()
 
     def without_gradient(self, tensor: Any) -> Any:
         """Return a tensor of which no gradient is taken."""
         return self._tensorflow.stop_gradient(tensor)
+
+    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return the stages of graphs: traced only, optimised by Grappler, compiled by XLA."""
+        return modes.stages(mode)
+
+    def widened(self, value: Any) -> Any:
+        """Return a tensor or dtype in double precision; any other value as it is."""
+        tensorflow = self._tensorflow
+        if isinstance(value, tensorflow.DType):
+            return self._widest(value)
+        if self.is_tensor(value):
+            return tensorflow.cast(value, self._widest(value.dtype))
+        return value
+
+    def _widest(self, dtype: Any) -> Any:
+        if dtype.is_complex:
+            return self._tensorflow.complex128
+        return self._tensorflow.float64 if dtype.is_floating else dtype
 
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is an eager tensor; modes capture variables as constants."""

@@ -274,6 +274,59 @@ class TorchAdapter(contract.Adapter):
         """Return functions by mode, which run a function compiled, exported or traced."""
         return modes.modes()
 
+    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return the stages of `torch.compile`; other modes have none."""
+        return modes.stages(mode)
+
+    def with_gradients(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+    ) -> Any:
+        """Return the result of a function, and the gradient of its weighted sum for each tensor."""
+        torch = self._torch
+        inputs = [tensor.requires_grad_() for tensor in tensors if tensor.is_floating_point()]
+        result = run(function, tensors)
+        terms = [
+            (
+                part
+                * torch.linspace(contract.LOW_WEIGHT, contract.HIGH_WEIGHT, part.numel())
+                .reshape(part.shape)
+                .to(part.dtype)
+            )
+            .sum()
+            .double()
+            for part in self._parts(result)
+            if part.is_floating_point() and part.requires_grad
+        ]
+        if not inputs or not terms:
+            return [result, []]
+        return [result, torch.autograd.grad(sum(terms), inputs, allow_unused=True)]
+
+    def _parts(self, result: Any) -> Iterator[Any]:
+        if isinstance(result, self._tensor_type):
+            yield result
+        elif isinstance(result, (list, tuple)):
+            for item in result:
+                yield from self._parts(item)
+
+    def widened(self, value: Any) -> Any:
+        """Return a tensor, module or dtype in double precision; any other value as it is."""
+        torch = self._torch
+        if isinstance(value, torch.nn.Module):
+            return value.double()
+        if isinstance(value, torch.dtype):
+            return self._widest(value)
+        if isinstance(value, self._tensor_type):
+            return value.to(self._widest(value.dtype))
+        return value
+
+    def _widest(self, dtype: Any) -> Any:
+        if dtype.is_complex:
+            return self._torch.complex128
+        return self._torch.float64 if dtype.is_floating_point else dtype
+
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is a tensor."""
         return isinstance(value, self._tensor_type)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _UNSUPPORTED_CLASSES = frozenset({"Unsupported", "UserError"})
 """Names of exception classes of `torch._dynamo.exc` for unsupported calls."""
@@ -37,12 +37,70 @@ def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
     }
 
 
-def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str) -> Any:
-    """Return the result of a function compiled by `torch.compile`."""
+def stages(mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+    """Return functions by stage of `torch.compile`, each of which compiles more than the last one.
+
+    The stages of inductor switch one part of it off, so that the part is at fault if the result is
+    right without it.
+    """
+    chosen: dict[str, Callable[[Callable[..., Any], list[Any]], Any]]
+    backends = {"dynamo": "eager", "aot_autograd": "aot_eager"}
+    if mode == "compile":
+        backends |= {"decompositions": "aot_eager_decomp_partition"}
+    chosen = {name: partial(_run_compiled, backend=backend) for name, backend in backends.items()}
+    if mode == "aot_eager":
+        return chosen
+    if mode != "compile":
+        return {}
+    return chosen | {
+        name: partial(_run_compiled, backend="inductor", settings=settings)
+        for name, settings in _INDUCTOR_STAGES.items()
+    }
+
+
+_PLAIN: dict[str, Any] = {
+    "pattern_matcher": False,
+    "joint_graph_constant_folding": False,
+    "max_fusion_size": 1,
+    "cpp.simdlen": 1,
+}
+"""Settings of inductor with which it neither rewrites, folds, fuses nor vectorises."""
+_INDUCTOR_STAGES: dict[str, dict[str, Any]] = {
+    "lowering": _PLAIN,
+    "rewriting": {key: _PLAIN[key] for key in ("max_fusion_size", "cpp.simdlen")},
+    "fusion": {"cpp.simdlen": 1},
+    "vectorisation": {},
+}
+"""Settings of inductor by stage. Each stage adds the part that it is named after."""
+
+
+def _run_compiled(
+    function: Callable[..., Any],
+    tensors: list[Any],
+    backend: str,
+    settings: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return the result of a function compiled by `torch.compile`.
+
+    Args:
+        function: the function, see `Adapter.modes`.
+        tensors: its arguments.
+        backend: name of the backend.
+        settings: settings of inductor for this function; None for those of the process.
+    """
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
+    if settings:
+        with importlib.import_module("torch._inductor.config").patch(_known(settings)):
+            return torch.compile(function, backend=backend, fullgraph=True)(*tensors)
     # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
     return torch.compile(function, backend=backend, fullgraph=True)(*tensors)
+
+
+def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of inductor that this version has."""
+    known = importlib.import_module("torch._inductor.config").get_config_copy()
+    return {key: value for key, value in settings.items() if key in known}
 
 
 def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:

@@ -1,0 +1,214 @@
+"""Cases of level `graph`: programs of several calls, in which calls use the results of others.
+
+A graph is a sequence of steps. A step is an input tensor, or a call whose arguments may be results
+of earlier steps. Workers write a graph as a function of its tensors and run, compile or trace it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import CaseKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.text import shortened
+from ciguard.domain.values import (
+    CallValue,
+    DictValue,
+    Json,
+    ListValue,
+    ResultValue,
+    TensorValue,
+    TupleValue,
+    Value,
+    value_from_json,
+    value_to_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GRAPH = "graph"
+"""Second member of an encoded `GraphCase`, where an API call has its kind."""
+MAX_STEPS = 512
+"""Maximum number of steps of a graph."""
+_MAX_LABEL = 120
+
+Step: TypeAlias = ApiCall | TensorValue
+"""An input tensor, or a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCase:
+    """One run of one graph."""
+
+    api: str
+    """API under test: that of the call whose result is compared, or of the first call."""
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    """Indices of the steps whose results the graph returns."""
+    seed: int = 0
+    """Seed of the library's random generators, set before the run."""
+    is_probe: bool = False
+    """True to run the steps one by one, eagerly, and to return the result of each. A step that
+    fails, or whose result is not finite, is left out: later steps use tensors like its result."""
+    is_wide: bool = False
+    """True to compute in double precision."""
+    has_gradients: bool = False
+    """True to return the gradients of a weighted sum of the outputs, too, one per input tensor."""
+    stage: str = ""
+    """Stage of the compiler that has the defect, a part of fingerprints; empty if unknown."""
+    runs_stage: str = ""
+    """Name of the stage of the compiler after which compiling ends; empty to compile wholly."""
+
+    relation: ClassVar[str] = ""
+    focus: ClassVar[str] = ""
+    intent: ClassVar[Intent] = Intent.CONFORMING
+    level: ClassVar[str] = "graph"
+    noun: ClassVar[str] = "graph"
+    given: ClassVar[str] = "inputs"
+    is_api_use: ClassVar[bool] = True
+    is_user_code: ClassVar[bool] = False
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_run_by_worker: ClassVar[bool] = True
+    has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def calls(self) -> tuple[ApiCall, ...]:
+        """The calls, in order."""
+        return tuple(step for step in self.steps if isinstance(step, ApiCall))
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """Names of the called APIs, in order of their first call."""
+        return tuple(dict.fromkeys(call.api for call in self.calls))
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All input tensors, and all arguments of calls."""
+        return tuple(
+            value
+            for step in self.steps
+            for value in (step.values if isinstance(step, ApiCall) else (step,))
+        )
+
+    @property
+    def label(self) -> str:
+        """The called APIs in order, such as `torch.add → torch.sum`."""
+        return shortened(" → ".join(call.api for call in self.calls), _MAX_LABEL)
+
+    def lowered(self) -> GraphCase:
+        """Return the case itself: workers run it unchanged."""
+        return self
+
+    def to_json(self) -> Json:
+        """Return the JSON form of the case: `[api, "graph", {…}]`, without empty members."""
+        rest = {
+            "steps": [step_to_json(step) for step in self.steps],
+            "outputs": [*self.outputs],
+            "seed": self.seed,
+            "probe": self.is_probe,
+            "wide": self.is_wide,
+            "gradients": self.has_gradients,
+            "stage": self.stage,
+            "runs": self.runs_stage,
+        }
+        return [self.api, GRAPH, {key: item for key, item in rest.items() if item}]
+
+
+def results_used(step: Step) -> Iterator[ResultValue]:
+    """Yield the results of earlier steps that a step uses, in order of its arguments."""
+    pending: list[Value] = list(reversed(step.values)) if isinstance(step, ApiCall) else []
+    while pending:
+        value = pending.pop()
+        match value:
+            case ResultValue():
+                yield value
+            case ListValue(items) | TupleValue(items):
+                pending.extend(reversed(items))
+            case DictValue(pairs):
+                pending.extend(item for _, item in reversed(pairs))
+            case CallValue(_, arguments, keywords):
+                pending.extend([*arguments, *(item for _, item in keywords)])
+            case _:
+                pass
+
+
+def step_to_json(step: Step) -> Json:
+    """Return the JSON form of a step: of a tensor, or `[api, kind, arguments, keywords, inputs]`.
+
+    The second member distinguishes them: the first one of a tensor is a tag, which is no API.
+    """
+    if isinstance(step, TensorValue):
+        return value_to_json(step)
+    return [
+        step.api,
+        step.kind.value,
+        [value_to_json(value) for value in step.arguments],
+        [[key, value_to_json(value)] for key, value in step.keywords],
+        [value_to_json(value) for value in step.inputs],
+    ]
+
+
+def step_from_json(encoded: Json) -> Step:
+    """Rebuild a step.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if `encoded` is malformed.
+    """
+    if encoded[0] == "t":
+        value = value_from_json(encoded)
+        if isinstance(value, TensorValue):
+            return value
+    api, kind, arguments, keywords, inputs = encoded
+    return ApiCall(
+        api=str(api),
+        kind=CallKind(kind),
+        arguments=tuple(value_from_json(value) for value in arguments),
+        keywords=tuple((str(key), value_from_json(value)) for key, value in keywords),
+        inputs=tuple(value_from_json(value) for value in inputs),
+    )
+
+
+def graph_case_from_json(encoded: Json) -> GraphCase:
+    """Rebuild a case.
+
+    Raises:
+        ValueError: if `encoded` is not the JSON form of a case of this level.
+    """
+    try:
+        api, _, rest = encoded
+        steps = tuple(map(step_from_json, rest["steps"]))
+        outputs = tuple(map(int, rest.get("outputs", ())))
+        case = GraphCase(
+            api=str(api),
+            steps=steps,
+            outputs=outputs,
+            seed=int(rest.get("seed", 0)),
+            is_probe=bool(rest.get("probe", False)),
+            is_wide=bool(rest.get("wide", False)),
+            has_gradients=bool(rest.get("gradients", False)),
+            stage=str(rest.get("stage", "")),
+            runs_stage=str(rest.get("runs", "")),
+        )
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        msg = f"malformed graph case: {error!r}"
+        raise ValueError(msg) from error
+    _check(case)
+    return case
+
+
+def _check(case: GraphCase) -> None:
+    """Raise a ValueError if a step uses a later one, or an output is not a step."""
+    count = len(case.steps)
+    if count > MAX_STEPS or not all(0 <= output < count for output in case.outputs):
+        msg = "malformed graph case: an output is not among the steps, or there are too many steps"
+        raise ValueError(msg)
+    for number, step in enumerate(case.steps):
+        if not all(0 <= result.step < number for result in results_used(step)):
+            msg = f"malformed graph case: step {number} uses the result of no earlier step"
+            raise ValueError(msg)
+
+
+GRAPH_KIND = CaseKind(read=graph_case_from_json)

@@ -1,0 +1,219 @@
+"""Cases of level `graph`: graphs as functions of their tensors, and runs that probe graphs.
+
+A graph is written as a user would write it: a function with one call per line. Its parameters are
+the graph's tensors, all other arguments are constants, and layers are built before.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import math
+import re
+from typing import Any, Callable
+
+import numpy as np
+
+from ciguard.execution.worker.summarise import COMPACT
+
+FILE = "<a graph>"
+UNUSABLE = "unusable"
+"""Result of a step in a probe that is not a tensor of moderate numbers, or is not repeatable."""
+_LITERALS = (bool, int, str, type(None))
+_FIRST_LINE = 2
+"""Line of the first step in the text of a graph."""
+_MAX_NUMBER = 1e6
+"""Maximum magnitude of the numbers in a result that later steps of a probed graph may use. A
+conversion to an integer beyond its range has no defined result."""
+_MAX_RESULT_BYTES = 1 << 16
+_LINE = re.compile(rf'(?:File "{re.escape(FILE)}", line |{re.escape(FILE)}:)(\d{{1,6}})')
+
+
+class Graph:
+    """One graph as a function, written and compiled from its JSON form."""
+
+    def __init__(self, case: dict[str, Any], builder: Any, adapter: Any) -> None:
+        """Build the tensors, constants and layers of a graph.
+
+        Args:
+            case: third member of the JSON form of a `ciguard.domain.graphs.GraphCase`.
+            builder: the worker's builder of values.
+            adapter: adapter of the library.
+        """
+        self._builder = builder
+        self._adapter = adapter
+        self._is_wide = bool(case.get("wide"))
+        self.scope: dict[str, Any] = {"__name__": "a_graph"}
+        self.tensors: list[Any] = []
+        """Arguments of the function."""
+        self.missing: set[int] = set()
+        """Steps without a result; later steps use the tensors of their forms."""
+        self._writers: dict[str, Callable[[list[Any]], str]] = {
+            "r": self._result,
+            "t": self._parameter,
+            "l": lambda encoded: f"[{', '.join(self._texts(encoded[1]))}]",
+            "p": self._tuple,
+            "d": self._dictionary,
+        }
+
+    def function(self, case: dict[str, Any]) -> Callable[..., Any]:
+        """Return the function of the tensors that returns the outputs."""
+        lines = [self.statement(number, step) for number, step in enumerate(case["steps"])]
+        outputs = [f"v{number}" for number in case["outputs"]]
+        returned = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)},)"
+        parameters = ", ".join(f"x{number}" for number in range(len(self.tensors)))
+        body = "".join(f"    {line}\n" for line in lines)
+        source = f"def graph({parameters}):\n{body}    return {returned}\n"
+        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
+        exec(compile(source, FILE, "exec"), self.scope)  # noqa: S102 - names of ours, and literals
+        function: Callable[..., Any] = self.scope["graph"]
+        return function
+
+    def statement(self, number: int, step: list[Any]) -> str:
+        """Return the statement that binds the result of a step."""
+        if step[0] == "t":
+            return f"v{number} = {self._parameter(step)}"
+        api, kind, arguments, keywords, inputs = step
+        if kind == "layer":
+            build = self._builder
+            layer = self._adapter.make_layer(
+                build.member(api), build.values(arguments), build.keywords(keywords)
+            )
+            callee, texts = self._constant(self._widened(layer)), self._texts(inputs)
+            return f"v{number} = {callee}({', '.join(texts)})"
+        texts = self._texts(arguments)
+        for key, value in keywords:
+            is_name = key.isidentifier() and not keyword.iskeyword(key)
+            text = self._text(value)
+            texts.append(f"{key}={text}" if is_name else f"**{{{key!r}: {text}}}")
+        if kind == "method":
+            callee = f"{texts.pop(0)}.{api.rpartition('.')[2]}"
+        else:
+            callee = self._constant(self._builder.member(api))
+        return f"v{number} = {callee}({', '.join(texts)})"
+
+    def _texts(self, values: list[Any]) -> list[str]:
+        return [self._text(value) for value in values]
+
+    def _text(self, encoded: Any) -> str:
+        """Return the source text of a value in JSON form."""
+        if type(encoded) is not list:
+            return self._literal(encoded)
+        write = self._writers.get(encoded[0])
+        if write is not None:
+            return write(encoded)
+        return self._literal(self._widened(self._builder.value(encoded)))
+
+    def _result(self, encoded: list[Any]) -> str:
+        _, step, item, form = encoded
+        if step in self.missing:
+            return self._parameter(form)
+        return f"v{step}" if item < 0 else f"v{step}[{item}]"
+
+    def _tuple(self, encoded: list[Any]) -> str:
+        return f"({''.join(f'{text}, ' for text in self._texts(encoded[1]))})"
+
+    def _dictionary(self, encoded: list[Any]) -> str:
+        items = ", ".join(f"{key!r}: {self._text(item)}" for key, item in encoded[1])
+        return f"{{{items}}}"
+
+    def _literal(self, value: Any) -> str:
+        if type(value) in _LITERALS or (type(value) is float and math.isfinite(value)):
+            return repr(value)
+        return self._constant(value)
+
+    def _parameter(self, encoded: list[Any]) -> str:
+        name = f"x{len(self.tensors)}"
+        self.scope[name] = self._widened(self._builder.value(encoded))
+        self.tensors.append(self.scope[name])
+        return name
+
+    def _constant(self, value: Any) -> str:
+        name = f"c{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def _widened(self, value: Any) -> Any:
+        return self._adapter.widened(value) if self._is_wide else value
+
+
+def changes_tensors(case: dict[str, Any]) -> bool:
+    """Return whether a step may change a tensor in place, by the names of the called APIs."""
+    names = [step[0].rpartition(".")[2] for step in case["steps"] if step[0] != "t"]
+    return any(name.endswith("_") and not name.endswith("__") for name in names)
+
+
+def step_of(error: BaseException) -> str:
+    """Return the place of an error, such as `step 3: `; empty if no step is known.
+
+    A compiler names the line in its message, and an eager run in its traceback.
+    """
+    lines = _lines_in_message(error)
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILE:
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return f"step {lines[0] - _FIRST_LINE}: " if lines and lines[0] >= _FIRST_LINE else ""
+
+
+def _lines_in_message(error: BaseException) -> list[int]:
+    try:
+        return [int(number) for number in _LINE.findall(str(error))]
+    except Exception:  # noqa: BLE001 - a library's __str__ may fail
+        return []
+
+
+def probe(case: dict[str, Any], builder: Any, adapter: Any, summariser: Any) -> bytes:
+    """Run the steps of a graph one by one, twice, and return the text of a list of their results.
+
+    The result of a step that failed is the name of the exception's class, and that of one which
+    later steps must not use is `UNUSABLE`. A second run with another seed finds random results.
+    """
+    seed = case.get("seed", 0)
+    first, again = (
+        _probe_once(Graph(case, builder, adapter), case["steps"], adapter, summariser, reset)
+        for reset in (seed, seed + 1)
+    )
+    trees = [
+        tree if tree == other or tree[0] == "s" else ["s", UNUSABLE]
+        for tree, other in zip(first, again)
+    ]
+    return COMPACT.encode(["L", "list", trees, len(trees)]).encode("ascii")
+
+
+def _probe_once(
+    graph: Graph, steps: list[Any], adapter: Any, summariser: Any, seed: int
+) -> list[Any]:
+    """Return the JSON tree of each step's result, read before a later step can change it."""
+    adapter.reset(seed)
+    trees: list[Any] = []
+    for number, step in enumerate(steps):
+        tree = ["s", UNUSABLE]
+        try:
+            code = compile(graph.statement(number, step), FILE, "exec")
+            exec(code, graph.scope)  # noqa: S102 - names of ours, and literals
+            result = graph.scope[f"v{number}"]
+            if _is_usable(result, adapter):
+                tree = summariser.tree(result, 0)
+        except Exception as error:  # noqa: BLE001 - whatever the library raises
+            tree = ["s", type(error).__name__]
+        if tree[0] == "s":
+            graph.missing.add(number)
+        trees.append(tree)
+    return trees
+
+
+def _is_usable(value: Any, adapter: Any) -> bool:
+    """Return whether a result is one or several dense tensors of moderate numbers."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(_is_usable(item, adapter) for item in value)
+    content = adapter.read(value)
+    array = None if content is None else content.get("array")
+    if array is None or array.nbytes > _MAX_RESULT_BYTES:
+        return False
+    if array.dtype.kind == "b" or not array.size:
+        return True
+    if array.dtype.kind not in "iufc":
+        return False
+    return bool(np.abs(array.astype(np.complex128)).max() <= _MAX_NUMBER)  # False for NaN

@@ -1,0 +1,1 @@
+"""Level `graph`: programs of several calls, compiled and compared with eager execution."""

@@ -1,0 +1,121 @@
+"""Composition of graphs: each call uses results of earlier calls where their tensors fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ciguard.domain.values import ResultValue
+from ciguard.levels.graph.reshaping import changes_in_place
+from ciguard.levels.graph.samples import (
+    key_of,
+    linked,
+    resized_tensor,
+    size_changes,
+    slots_of_call,
+)
+from ciguard.levels.graph.store import fitted
+
+if TYPE_CHECKING:
+    import random
+
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.graphs import Step
+    from ciguard.domain.values import TensorValue
+    from ciguard.levels.graph.samples import Sample
+    from ciguard.levels.graph.store import SampleStore, SampleUse
+
+_RECENT_SHARE = 0.6
+"""Share of the calls that use the result of the latest call, so that graphs become deep."""
+_SECOND_SHARE = 0.5
+"""Probability that a further tensor of a call is an earlier result of the same form."""
+_INPUT_SHARE = 0.4
+"""Probability that a tensor of the first call is an input that later calls can use, too."""
+_ATTEMPTS = 4
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A graph in the making."""
+
+    steps: list[Step] = field(default_factory=list)
+    results: list[tuple[ResultValue, str]] = field(default_factory=list)
+    """Results that later steps can use, each with the API that returns it."""
+
+    def add(self, sample: Sample | None, step: Step, forms: tuple[TensorValue, ...]) -> None:
+        """Append a step with tensors like its results; the sample is None for an input."""
+        number = len(self.steps)
+        self.steps.append(step)
+        is_sequence = sample is not None and sample.is_sequence
+        api = sample.call.api if sample is not None else ""
+        self.results += [
+            (ResultValue(number, item if is_sequence else -1, form), api)
+            for item, form in enumerate(forms)
+        ]
+
+
+def compose(rng: random.Random, store: SampleStore, *, calls: int) -> tuple[Step, ...]:
+    """Return a graph of at most this number of calls; empty if there are no samples.
+
+    Whether each call accepts its arguments is certain only if no sizes were changed; a run of the
+    graph decides.
+    """
+    first = store.first(rng)
+    if first is None:
+        return ()
+    draft = _Draft()
+    _add_first(rng, draft, first)
+    for _ in range(calls - 1):
+        _add_next(rng, draft, store)
+    return tuple(draft.steps)
+
+
+def _add_first(rng: random.Random, draft: _Draft, sample: Sample) -> None:
+    links = {}
+    for position, tensor in slots_of_call(sample.call):
+        if rng.random() < _INPUT_SHARE:
+            draft.add(None, tensor, (tensor,))
+            links[position] = draft.results[-1][0]
+    draft.add(sample, linked(sample.call, links), sample.results)
+
+
+def _add_next(rng: random.Random, draft: _Draft, store: SampleStore) -> None:
+    """Append a call that uses an earlier result; nothing if no call is found."""
+    for _ in range(_ATTEMPTS):
+        recent = rng.random() < _RECENT_SHARE
+        result, producer = draft.results[-1] if recent else rng.choice(draft.results)
+        use = store.user_of(result.form, producer, rng)
+        call = fitted(use, result.form) if use is not None else None
+        if use is None or call is None or (use.position and changes_in_place(call)):
+            continue
+        links = {use.position: result, **_further_links(rng, draft, call, use.position)}
+        draft.add(use.sample, linked(call, links), _expected_results(use, result.form))
+        return
+
+
+def _expected_results(use: SampleUse, tensor: TensorValue) -> tuple[TensorValue, ...]:
+    """Return tensors like the results of a sample's call, if it gets a tensor of other sizes."""
+    slot = dict(slots_of_call(use.sample.call))[use.position]
+    sizes = size_changes(slot.shape, tensor.shape)
+    if sizes is None:
+        return use.sample.results
+    return tuple(resized_tensor(form, sizes) for form in use.sample.results)
+
+
+def _further_links(
+    rng: random.Random, draft: _Draft, call: ApiCall, position: int
+) -> dict[int, ResultValue]:
+    """Return results for other tensors of a call.
+
+    A call in place gets none: what it computes is undefined if they share memory with the first.
+    """
+    links: dict[int, ResultValue] = {}
+    if changes_in_place(call):
+        return links
+    for other, tensor in slots_of_call(call):
+        if other == position or rng.random() >= _SECOND_SHARE:
+            continue
+        fitting = [result for result, _ in draft.results if key_of(result.form) == key_of(tensor)]
+        if fitting:
+            links[other] = rng.choice(fitting)
+    return links

@@ -1,0 +1,258 @@
+"""Level `graph`: batches of samples, of probes, and of graphs that are compiled.
+
+The first batches call each API alone, eagerly, to get samples; if eager calls are slow, such
+batches alternate with the others. A probe composes graphs of samples and runs them eagerly, step by
+step: steps that fail, or whose results are random or not finite, are left out. Seven batches later,
+what is left of these graphs runs compiled, several graphs in one unit, since compiling takes most
+of the time.
+
+A batch depends on the seed, the index, and the feedback so far.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, TypeVar
+
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.graphs import GraphCase, step_from_json, step_to_json
+from ciguard.knowledge import understand
+from ciguard.levels import Batch
+from ciguard.levels.api import CallGenerator, CallMix
+from ciguard.levels.graph.composing import compose
+from ciguard.levels.graph.probing import pairs_of, probed
+from ciguard.levels.graph.refusals import unit_feedback
+from ciguard.levels.graph.reshaping import (
+    changes_in_place,
+    joined,
+    unused_steps,
+)
+from ciguard.levels.graph.samples import sample_from_json
+from ciguard.levels.graph.schedule import RETRY_LAG, UNIT_LAG, BatchKind, Schedule
+from ciguard.levels.graph.store import SampleStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.domain.graphs import Step
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
+
+T = TypeVar("T")
+
+_INDEX_BITS = 40
+_SEED_BITS = 31
+_APIS_PER_BATCH = 16
+"""Number of APIs that are sampled in one batch."""
+_APIS_PER_SLOW_BATCH = 4
+"""Number of APIs that are sampled in one batch of a library that compiles each call."""
+_CALLS_PER_API = 5
+_UNITS_PER_BATCH = 4
+"""Number of units of graphs in one batch, the number of cases that run in a mode."""
+_PROBES_PER_GRAPH = 1.5
+"""Number of graphs that are probed for each one that is compiled: some have too few steps left."""
+_MAX_KEPT = 16
+"""Number of probes whose graphs are kept."""
+_MIN_CALLS = 2
+_NEW_GRAPHS = 3
+"""Number of graphs in a unit with APIs that were not compiled before: a compiler refuses many."""
+_MAX_OUTPUTS = 60
+"""Maximum number of outputs of a unit; workers return 64 items of a result."""
+_CONFORMING = CallMix(violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphSizes:
+    """Sizes of graphs and units."""
+
+    calls: int
+    """Maximum number of calls of a graph."""
+    unit: int
+    """Number of graphs in one unit."""
+    is_slow: bool = False
+    """True if eager calls are slow, since the library compiles each: batches are smaller then."""
+    gradient_share: float = 0.0
+    """Share of the units whose gradients are computed."""
+
+
+class GraphLevel:
+    """Generator of graphs; see the module's documentation."""
+
+    def __init__(self, records: Sequence[ApiRecord], seed: int, sizes: GraphSizes) -> None:
+        """Create the level.
+
+        Args:
+            records: the APIs that graphs may call.
+            seed: the seed of the run.
+            sizes: sizes of graphs and units.
+
+        Raises:
+            ValueError: if there is no API.
+        """
+        if not records:
+            msg = "level `graph`: no API to call"
+            raise ValueError(msg)
+        self._seed = seed
+        self._sizes = sizes
+        self._records = list(records)
+        random.Random(f"order {seed}").shuffle(self._records)  # noqa: S311 - repeatable
+        per_batch = _APIS_PER_SLOW_BATCH if sizes.is_slow else _APIS_PER_BATCH
+        self._samples_per_batch = per_batch
+        self.schedule = Schedule(-(-len(records) // per_batch), is_interleaved=sizes.is_slow)
+        self._generators: dict[str, CallGenerator] = {}
+        self._store = SampleStore()
+        self._probed: dict[int, list[tuple[Step, ...]]] = {}
+        """Graphs that are left of the probes, by index of the batch."""
+        self._retried: dict[int, list[tuple[Step, ...]]] = {}
+        """Units without the graph that the compiler does not support, by index of their batch."""
+
+    def cases(self, index: int) -> Batch:
+        """Return the batch of an index."""
+        rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
+        kind = self.schedule.kind(index)
+        cases: list[GraphCase] = []
+        if kind is BatchKind.UNITS:
+            cases = list(self._units(index, rng))
+        elif kind is BatchKind.PROBE:
+            cases = list(self._probes(rng))
+        cases = cases or list(self._samples(self.schedule.sampling_number(index), rng))
+        return Batch(
+            api=cases[0].api,
+            kind=CallKind.FUNCTION,
+            cases=tuple(cases),
+            is_eager=cases[0].is_probe,
+        )
+
+    def _samples(self, number: int, rng: random.Random) -> Iterator[GraphCase]:
+        """Yield graphs of a single call."""
+        start = number * self._samples_per_batch
+        for record in self._records[start : start + self._samples_per_batch]:
+            for _ in range(_CALLS_PER_API):
+                call = self._generator(record).call(rng, _CONFORMING)
+                yield _probe((call,), rng)
+
+    def _generator(self, record: ApiRecord) -> CallGenerator:
+        generator = self._generators.get(record.api)
+        if generator is None:
+            generator = self._generators[record.api] = CallGenerator(understand(record))
+        return generator
+
+    def _probes(self, rng: random.Random) -> Iterator[GraphCase]:
+        count = round(_PROBES_PER_GRAPH * self._sizes.unit * self._units_per_batch)
+        for _ in range(count):
+            calls = rng.randint(_MIN_CALLS, self._sizes.calls)
+            steps = compose(rng, self._store, calls=calls)
+            if steps:
+                yield _probe(steps, rng)
+
+    @property
+    def _units_per_batch(self) -> int:
+        return 1 if self._sizes.is_slow else _UNITS_PER_BATCH
+
+    def _units(self, index: int, rng: random.Random) -> Iterator[GraphCase]:
+        """Yield the units of the graphs that are left of a probe, and of units to retry."""
+        graphs = self._probed.get(index - UNIT_LAG, [])
+        retried = self._retried.get(index - RETRY_LAG, [])
+        new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
+        known = [steps for steps in graphs if steps not in new]
+        units = (
+            *retried,
+            *_alternating(_joined(new, _NEW_GRAPHS), _joined(known, self._sizes.unit)),
+        )
+        for steps in islice(units, self._units_per_batch):
+            case = _case(steps, unused_steps(steps)[:_MAX_OUTPUTS], rng)
+            is_drawn = rng.random() < self._sizes.gradient_share
+            # A tensor that records gradients cannot be changed in place.
+            yield replace(case, has_gradients=is_drawn and not any(map(changes_in_place, steps)))
+
+    # --- feedback -------------------------------------------------------------------------------
+
+    def feedback(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
+        """Return the feedback of a batch without applying it.
+
+        Args:
+            index: the index of the batch.
+            batch: the batch as it was run.
+            outcomes: the outcomes of the batch's cases, by target.
+
+        Returns:
+            The feedback as JSON: of probes, the samples and the graphs that are left; of units, the
+            APIs that a compiler does not support.
+        """
+        cases = [case for case in batch.cases if isinstance(case, GraphCase)]
+        rows = list(zip(*outcomes.values(), strict=True))
+        if cases and not cases[0].is_probe:
+            return unit_feedback(index, cases, rows)
+        results = [probed(case, row[0]) for case, row in zip(cases, rows, strict=False)]
+        left = [result for result in results if result is not None]
+        return {
+            "index": index,
+            "samples": [sample.to_json() for result in left for sample in result.samples],
+            "graphs": [
+                [step_to_json(step) for step in result.steps]
+                for result in left
+                if _call_count(result.steps) >= _MIN_CALLS
+            ],
+        }
+
+    def update(self, feedback: Json) -> None:
+        """Apply feedback to the batches that are made after this call.
+
+        Raises:
+            ValueError: if the feedback does not have the form that `feedback` returns.
+        """
+        try:
+            for api in feedback.get("blamed", ()):
+                self._store.blame(str(api), is_certain=True)
+            for api in feedback.get("suspected", ()):
+                self._store.blame(str(api), is_certain=False)
+            for api in feedback.get("compiled", ()):
+                self._store.clear(str(api))
+            retried = [tuple(map(step_from_json, steps)) for steps in feedback.get("retried", ())]
+            for encoded in feedback.get("samples", ()):
+                self._store.add(sample_from_json(encoded))
+            graphs = [tuple(map(step_from_json, steps)) for steps in feedback.get("graphs", ())]
+        except (AttributeError, KeyError, TypeError) as error:
+            msg = f"malformed feedback: {error!r}"
+            raise ValueError(msg) from error
+        for steps in graphs:
+            self._store.note(sorted(_apis_of(steps)), pairs_of(steps))
+        for kept, new in ((self._probed, graphs), (self._retried, retried)):
+            if new:
+                kept[int(feedback["index"])] = new
+            while len(kept) > _MAX_KEPT:
+                del kept[min(kept)]
+
+
+def _apis_of(steps: Sequence[Step]) -> set[str]:
+    return {step.api for step in steps if isinstance(step, ApiCall)}
+
+
+def _joined(graphs: Sequence[tuple[Step, ...]], size: int) -> list[tuple[Step, ...]]:
+    """Return units of at most this number of graphs."""
+    return [joined(graphs[start : start + size]) for start in range(0, len(graphs), size)]
+
+
+def _alternating(*lists: Sequence[T]) -> list[T]:
+    """Return the items of several lists in turn."""
+    turns = zip_longest(*lists)
+    return [item for turn in turns for item in turn if item is not None]
+
+
+def _call_count(steps: Sequence[Step]) -> int:
+    return sum(isinstance(step, ApiCall) for step in steps)
+
+
+def _probe(steps: tuple[Step, ...], rng: random.Random) -> GraphCase:
+    first = next(step.api for step in steps if isinstance(step, ApiCall))
+    return GraphCase(
+        api=first, steps=steps, outputs=(), seed=rng.getrandbits(_SEED_BITS), is_probe=True
+    )
+
+
+def _case(steps: tuple[Step, ...], outputs: tuple[int, ...], rng: random.Random) -> GraphCase:
+    first = next(step.api for step in steps if isinstance(step, ApiCall))
+    return GraphCase(api=first, steps=steps, outputs=outputs, seed=rng.getrandbits(_SEED_BITS))

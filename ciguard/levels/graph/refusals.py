@@ -1,0 +1,96 @@
+"""Feedback of units: which APIs a compiler does not support, and what is left to compile.
+
+If the message of a refusal names the step, its API is to blame, and the unit runs again without the
+graph. Otherwise both halves of the unit run again, until a single graph is left: then all its APIs
+are suspected, unless they were compiled in another unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.graphs import results_used, step_to_json
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.levels.graph.failures import failed_step, is_about_sizes
+from ciguard.levels.graph.reshaping import connected_steps, kept_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain.graphs import GraphCase, Step
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
+
+
+class _Feedback:
+    """Feedback of several units."""
+
+    def __init__(self) -> None:
+        self.blamed: list[str] = []
+        self.suspected: list[str] = []
+        self.compiled: set[str] = set()
+        self.retried: list[tuple[Step, ...]] = []
+
+    def note(self, case: GraphCase, row: Sequence[Outcome]) -> None:
+        """Add one unit with its outcomes on all targets."""
+        refusals = [outcome for outcome in row if isinstance(outcome, Rejected)]
+        if all(isinstance(outcome, Passed) for outcome in row):
+            self.compiled.update(case.apis)
+        elif refusals and len(refusals) < len(row):
+            refusal = next((o for o in refusals if failed_step(o) is not None), refusals[0])
+            step = failed_step(refusal)
+            if step is None or step >= len(case.steps):
+                self._halve(case)
+            else:
+                self._blame(case, step, refusal)
+
+    def _blame(self, case: GraphCase, step: int, refusal: Rejected) -> None:
+        producers = [case.steps[result.step] for result in results_used(case.steps[step])]
+        apis = [producer.api for producer in producers if isinstance(producer, ApiCall)]
+        call = case.steps[step]
+        if apis and is_about_sizes(refusal):
+            self.suspected += apis
+        elif isinstance(call, ApiCall):
+            self.blamed.append(call.api)
+        self._retry(case, set(range(len(case.steps))) - connected_steps(case.steps, step))
+
+    def _halve(self, case: GraphCase) -> None:
+        graphs = graphs_in(case.steps)
+        if len(graphs) == 1:
+            self.suspected += case.apis
+            return
+        middle = len(graphs) // 2
+        for half in (graphs[:middle], graphs[middle:]):
+            self._retry(case, set().union(*half))
+
+    def _retry(self, case: GraphCase, kept: set[int]) -> None:
+        if kept:
+            self.retried.append(kept_steps(case.steps, kept))
+
+
+def unit_feedback(
+    index: int, cases: Sequence[GraphCase], rows: Sequence[Sequence[Outcome]]
+) -> Json:
+    """Return the feedback of a batch of units, with the outcomes of each case on all targets."""
+    feedback = _Feedback()
+    for case, row in zip(cases, rows, strict=False):
+        feedback.note(case, row)
+    return {
+        "index": index,
+        "blamed": feedback.blamed,
+        "suspected": feedback.suspected,
+        "compiled": sorted(feedback.compiled),
+        "retried": [[step_to_json(step) for step in steps] for steps in feedback.retried],
+    }
+
+
+def graphs_in(steps: Sequence[Step]) -> list[set[int]]:
+    """Return the steps of each graph of a unit: parts that do not depend on each other."""
+    left = set(range(len(steps)))
+    graphs = []
+    while left:
+        graph = connected_steps(steps, min(left))
+        graphs.append(graph)
+        left -= graph
+    return graphs

@@ -1,0 +1,74 @@
+"""Scripts of level `graph`: a function with the calls of a graph, run eagerly and compiled."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from ciguard.domain.case import as_kind
+from ciguard.domain.findings import PairKind
+from ciguard.domain.graphs import GraphCase
+from ciguard.levels.graph.reshaping import changes_in_place
+from ciguard.oracles import input_precision_of
+from ciguard.targets import EAGER
+from ciguard.triage import without_local_paths
+from ciguard.triage.scripting import (
+    assemble_script,
+    comparison,
+    header,
+    indented_try,
+    source_of,
+)
+
+if TYPE_CHECKING:
+    from ciguard.domain.findings import Finding
+    from ciguard.triage import EnvironmentHint
+    from ciguard.writing import ScriptSource
+
+
+def graph_script(finding: Finding, hint: EnvironmentHint) -> str:
+    """Return a script that runs the graph and shows the defect."""
+    source = source_of(finding, hint)
+    case = as_kind(finding.case, GraphCase)
+    lines = _graph_lines(case, source, hint.mode)
+    lines += [line for line in [source.writer.finish] if line]
+    source.lifted = None
+    body = _checked(finding, source, lines)
+    return assemble_script(finding, source, hint, header=header(finding, hint), body=body)
+
+
+def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
+    """Return the statements that bind the graph's result; the graph is defined before them."""
+    statements = source.steps(case.steps)
+    names = [source.results[output] for output in case.outputs]
+    returned = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    inputs = source.lifted or []
+    row = ", ".join(inputs)
+    fill = {"call": "graph", "row": row, "tuple": f"({row}{',' * (len(inputs) == 1)})"}
+    body = textwrap.indent("\n".join([*statements, f"return {returned}"]), "    ")
+    source.assignments.append(f"\n\ndef graph({row}):\n{body}\n\n")
+    if mode == EAGER or mode not in source.writer.modes:
+        lines = [f"result = graph({row})"]
+    else:
+        definition, run = (text.format(**fill) for text in source.writer.modes[mode])
+        source.assignments += filter(None, [definition])
+        lines = [run]
+    if case.has_gradients:
+        lines = [source.writer.gradients.format(run=lines[0], **fill).strip("\n")]
+    if any(map(changes_in_place, case.steps)):
+        lines.append(f"result = [result, [{row}]]")
+    return lines
+
+
+def _checked(finding: Finding, source: ScriptSource, lines: list[str]) -> tuple[str, list[str]]:
+    """Return definitions, and the statements that run the graph and check its result."""
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if finding.pair is PairKind.NONE or reference is None:
+        return "", [*lines, 'print("returned:", result)\nprint("The defect did not show.")']
+    before, after_error, after = comparison(
+        reference,
+        name=without_local_paths(finding.targets[0]),
+        writer=source.writer,
+        inputs=input_precision_of(finding.case),
+    )
+    return before, [*indented_try(lines, after_error), after]

@@ -1,0 +1,139 @@
+"""Store of samples of all APIs, by the tensors that they accept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.levels.graph.samples import key_of, resized, size_changes, slots_of_call
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
+
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.values import TensorValue
+    from ciguard.levels.graph.samples import FormKey, Sample
+
+_MAX_SAMPLES = 10
+"""Maximum number of samples of one API."""
+_MAX_BLAME = 2
+"""Blame because of which no further graph has an API."""
+_CHOICES = 6
+"""Number of samples from which the one is chosen whose pair of APIs is the least tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleUse:
+    """A sample that accepts a tensor at a position."""
+
+    sample: Sample
+    position: int
+
+
+class SampleStore:
+    """Samples by API and by accepted tensors, with counts of what graphs have tested."""
+
+    def __init__(self) -> None:
+        self._samples: dict[str, list[Sample]] = {}
+        self._known: set[tuple[str, tuple[FormKey, ...]]] = set()
+        self._exact: dict[FormKey, list[SampleUse]] = {}
+        self._by_rank: dict[tuple[str, int], list[SampleUse]] = {}
+        self._uses: Counter[str] = Counter()
+        self._pairs: Counter[tuple[str, str]] = Counter()
+        self._blame: Counter[str] = Counter()
+        self._compiled: set[str] = set()
+
+    @property
+    def apis(self) -> list[str]:
+        """Names of the APIs with samples, in order of their first sample."""
+        return list(self._samples)
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample, unless its API has one for the same tensors, or enough of them."""
+        api = sample.call.api
+        slots = slots_of_call(sample.call)
+        form = api, tuple(key_of(tensor) for _, tensor in slots)
+        samples = self._samples.setdefault(api, [])
+        if form in self._known or len(samples) >= _MAX_SAMPLES:
+            return
+        self._known.add(form)
+        samples.append(sample)
+        for position, tensor in slots:
+            use = SampleUse(sample, position)
+            self._exact.setdefault(key_of(tensor), []).append(use)
+            self._by_rank.setdefault((tensor.dtype, len(tensor.shape)), []).append(use)
+
+    def note(self, apis: Iterable[str], pairs: Iterable[tuple[str, str]]) -> None:
+        """Count the APIs of a graph, and pairs of an API and another that uses its result."""
+        self._uses.update(apis)
+        self._pairs.update(pairs)
+
+    def blame(self, api: str, *, is_certain: bool) -> None:
+        """Record that a graph could not be compiled because of an API, or perhaps because of it."""
+        if is_certain:
+            self._blame[api] += _MAX_BLAME
+        elif api not in self._compiled:
+            self._blame[api] += 1
+
+    def clear(self, api: str) -> None:
+        """Record that the compiler supports an API."""
+        if api not in self._compiled:
+            self._compiled.add(api)
+            del self._blame[api]
+
+    def are_compiled(self, apis: Iterable[str]) -> bool:
+        """Return whether the compiler is known to support some APIs."""
+        return self._compiled.issuperset(apis)
+
+    def is_banned(self, api: str) -> bool:
+        """Return whether no further graph may have an API."""
+        return self._blame[api] >= _MAX_BLAME
+
+    def first(self, rng: random.Random) -> Sample | None:
+        """Return a sample of an API that graphs have rarely used; None if there is none."""
+        usable = [api for api in self._samples if not self.is_banned(api)]
+        if not usable:
+            return None
+        least = min(self._uses[api] for api in usable)
+        rare = [api for api in usable if self._uses[api] <= least + 1]
+        return rng.choice(self._samples[rng.choice(rare)])
+
+    def user_of(self, tensor: TensorValue, producer: str, rng: random.Random) -> SampleUse | None:
+        """Return a sample that accepts a tensor, perhaps with changed sizes; None if none does.
+
+        Args:
+            tensor: the tensor.
+            producer: name of the API that returns it; empty for an input.
+            rng: source of random numbers.
+        """
+        exact = self._exact.get(key_of(tensor), ())
+        others = self._by_rank.get((tensor.dtype, len(tensor.shape)), ())
+        pool = exact if exact and rng.random() < _EXACT_SHARE else others
+        choices = [rng.choice(pool) for _ in range(_CHOICES)] if pool else []
+        choices = [use for use in choices if not self.is_banned(use.sample.call.api)]
+        if not choices:
+            return None
+        return min(choices, key=lambda use: self._familiarity(producer, use.sample.call.api))
+
+    def _familiarity(self, producer: str, api: str) -> tuple[int, int]:
+        """Return the number of graphs with this pair of APIs, and of those with the second one."""
+        return self._pairs[producer, api], self._uses[api]
+
+
+_EXACT_SHARE = 0.5
+"""Share of the uses of a tensor whose sample has exactly its shape, if there is one."""
+
+
+def fitted(use: SampleUse, tensor: TensorValue) -> ApiCall | None:
+    """Return the call of a sample, with sizes changed so that it accepts a tensor.
+
+    None if its sizes cannot be changed so.
+    """
+    call = use.sample.call
+    slot = dict(slots_of_call(call))[use.position]
+    if slot.shape == tensor.shape:
+        return call
+    sizes = size_changes(slot.shape, tensor.shape)
+    return None if sizes is None else resized(call, sizes)

@@ -1,0 +1,192 @@
+"""Graphs as workers run them, with an adapter whose tensors are numpy's arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from graph_examples import PAIR, call, graph, result
+
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_to_json
+from ciguard.domain.values import LiteralValue, TupleValue
+from ciguard.execution import Container, Scalar, TensorOutput, decode_outputs
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.graphs import UNUSABLE
+from ciguard.execution.worker.loop import Executor
+from ciguard.execution.worker.modes import ModeExecutor
+from ciguard.libraries.in_target.contract import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.domain.graphs import GraphCase
+
+
+class Scale:
+    """A layer of the library."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, x: Any) -> Any:
+        return x * np.asarray(self.factor, x.dtype)
+
+
+def add_(x: Any, y: Any) -> Any:
+    """Add to the first array in place."""
+    x += y
+    return x
+
+
+def checked(x: Any) -> Any:
+    """Reject every array."""
+    message = f"the shape {x.shape} is wrong"
+    raise ValueError(message)
+
+
+class _Adapter(Adapter):
+    module = "arrays"
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng()
+
+    def resolve(self, path: str) -> Any:
+        own = {"Scale": Scale, "add_": add_, "checked": checked, "noise": self._noise}
+        name = path.partition(".")[2]
+        return own.get(name) or getattr(np, name)
+
+    def _noise(self, x: Any) -> Any:
+        return x + self._rng.random()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        del dtype
+        return array
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        if not isinstance(output, np.ndarray):
+            return None
+        return {"dtype": str(output.dtype), "array": output}
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def widened(self, value: Any) -> Any:
+        return value.astype("float64") if isinstance(value, np.ndarray) else value
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        return {"tripled": lambda function, tensors: function(*tensors) * 3}
+
+    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        del mode
+        return {"doubled": lambda function, tensors: function(*tensors) * 2}
+
+
+def run(case: GraphCase, mode: str = "") -> tuple[int, Any]:
+    """Run a graph; return the status, and the output or the error's class and message."""
+    executor = ModeExecutor(_Adapter(), mode) if mode else Executor(_Adapter())
+    status, payload = executor.execute(case_to_json(case))
+    return status, decode_outputs(payload) if status == cells.PASSED else payload.decode()
+
+
+def numbers(output: Any) -> list[float]:
+    assert isinstance(output, TensorOutput)
+    return [round(float(number), 4) for number in output.elements]
+
+
+def test_calls_use_the_results_of_earlier_calls() -> None:
+    case = graph(
+        PAIR,
+        call("arrays.split", result(0), LiteralValue(2)),
+        call("arrays.add", result(1, item=0), result(1, item=1)),
+        call("arrays.concatenate", TupleValue((result(2), result(0)))),
+    )
+
+    status, output = run(case)
+
+    assert (status, numbers(output)) == (cells.PASSED, [3.0, 1.0, 2.0])
+
+
+def test_layers_and_methods_take_results() -> None:
+    layer = ApiCall(
+        api="arrays.Scale",
+        kind=CallKind.LAYER,
+        arguments=(LiteralValue(2.0),),
+        inputs=(result(0),),
+    )
+    case = graph(PAIR, layer, call("arrays.ndarray.sum", result(1), kind=CallKind.METHOD))
+
+    status, output = run(case)
+
+    assert status == cells.PASSED
+    assert output == Scalar("O", "float32") or numbers(output) == [6.0]
+
+
+def test_several_outputs_are_a_tuple() -> None:
+    case = graph(PAIR, call("arrays.negative", result(0)), outputs=(0, 1))
+
+    _, output = run(case)
+
+    assert isinstance(output, Container)
+    assert [numbers(item) for item in output.items] == [[1.0, 2.0], [-1.0, -2.0]]
+
+
+def test_a_graph_that_changes_its_inputs_returns_them() -> None:
+    _, output = run(graph(PAIR, call("arrays.add_", result(0), PAIR)))
+
+    assert isinstance(output, Container)
+    _, inputs = output.items
+    assert isinstance(inputs, Container)
+    assert [numbers(item) for item in inputs.items] == [[2.0, 4.0], [1.0, 2.0]]
+
+
+def test_a_failure_names_the_step() -> None:
+    status, text = run(graph(PAIR, call("arrays.checked", result(0))))
+
+    assert status == cells.REJECTED
+    assert text == '["ValueError","step 1: the shape (2,) is wrong"]'
+
+
+def test_a_wide_graph_computes_in_double_precision() -> None:
+
+    _, output = run(replace(graph(PAIR, call("arrays.exp", result(0))), is_wide=True))
+
+    assert isinstance(output, TensorOutput)
+    assert output.dtype == "float64"
+
+
+@pytest.mark.parametrize(("stage", "expected"), [("", [-3.0, -6.0]), ("doubled", [-2.0, -4.0])])
+def test_a_mode_runs_a_graph_wholly_or_up_to_a_stage(stage: str, expected: list[float]) -> None:
+
+    case = replace(graph(PAIR, call("arrays.negative", result(0))), runs_stage=stage)
+
+    status, output = run(case, "tripled")
+
+    assert (status, numbers(output)) == (cells.PASSED, expected)
+
+
+def test_a_probe_leaves_out_steps_that_fail_or_are_unusable() -> None:
+
+    case = replace(
+        graph(
+            PAIR,
+            call("arrays.checked", result(0)),
+            call("arrays.negative", result(1)),
+            call("arrays.log", result(2)),
+            call("arrays.noise", result(0)),
+            call("arrays.shape", result(0)),
+        ),
+        is_probe=True,
+    )
+
+    with np.errstate(invalid="ignore"):
+        status, output = run(case)
+
+    assert status == cells.PASSED
+    assert isinstance(output, Container)
+    _, checked_, negative, log, noise, shape = output.items
+    assert checked_ == Scalar("s", "ValueError")
+    assert numbers(negative) == [-1.0, -2.0]
+    assert log == noise == shape == Scalar("s", UNUSABLE)

@@ -1,0 +1,290 @@
+"""Generation of graphs from samples, and the feedback of probes and units."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from graph_examples import PAIR, SQUARE, call, graph, result
+
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_from_json, case_to_json
+from ciguard.domain.graphs import GraphCase, results_used
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import Explicit, LiteralValue, ResultValue, TensorValue, TupleValue
+from ciguard.levels import Batch
+from ciguard.levels.graph.composing import compose
+from ciguard.levels.graph.level import GraphLevel, GraphSizes
+from ciguard.levels.graph.probing import probed
+from ciguard.levels.graph.samples import Sample, resized, sample_from_json, size_changes
+from ciguard.levels.graph.store import SampleStore, SampleUse, fitted
+
+if TYPE_CHECKING:
+    from ciguard.domain.graphs import Step
+    from ciguard.domain.outcomes import Outcome
+
+WIDE = TensorValue("float32", (2, 3), Explicit((1.0,) * 6))
+
+
+def sample(api: str, argument: TensorValue, form: TensorValue) -> Sample:
+    return Sample(call(api, argument), (form,), is_sequence=False)
+
+
+def store_of(*samples: Sample) -> SampleStore:
+    filled = SampleStore()
+    for item in samples:
+        filled.add(item)
+    return filled
+
+
+def test_graphs_chain_calls_whose_tensors_fit() -> None:
+    known = store_of(
+        sample("torch.sum", SQUARE, PAIR),
+        sample("torch.exp", PAIR, PAIR),
+        sample("a.b", WIDE, WIDE),
+    )
+    graphs = [compose(random.Random(seed), known, calls=6) for seed in range(50)]
+
+    used = {
+        (step.api, used.form.shape)
+        for steps in graphs
+        for step in steps
+        for used in results_used(step)
+        if isinstance(step, ApiCall)
+    }
+
+    assert ("torch.exp", (2,)) in used
+    assert all(shape == (2,) for api, shape in used if api == "torch.exp")
+    assert all(shape in {(2, 3), (3, 3)} for api, shape in used if api == "a.b")
+
+
+def test_a_call_in_place_gets_no_second_result() -> None:
+    adding = Sample(call("torch.Tensor.add_", PAIR, PAIR), (PAIR,), is_sequence=False)
+    known = store_of(sample("torch.exp", PAIR, PAIR), adding)
+
+    for seed in range(50):
+        steps = compose(random.Random(seed), known, calls=6)
+        for step in steps:
+            if isinstance(step, ApiCall) and step.api.endswith("_"):
+                second = step.arguments[1]
+                assert isinstance(
+                    steps[second.step] if isinstance(second, ResultValue) else second, TensorValue
+                )
+
+
+def test_sizes_change_together_with_lists_of_sizes() -> None:
+    view = ApiCall(
+        api="torch.reshape",
+        kind=CallKind.FUNCTION,
+        arguments=(WIDE, TupleValue((LiteralValue(3), LiteralValue(2)))),
+    )
+
+    changed = resized(view, {2: 4, 3: 5})
+
+    tensor, shape = changed.arguments
+    assert isinstance(tensor, TensorValue)
+    assert tensor.shape == (4, 5)
+    assert shape == TupleValue((LiteralValue(5), LiteralValue(4)))
+
+
+def test_sizes_change_only_by_a_function() -> None:
+    assert size_changes((3, 3), (4, 5)) is None
+    assert size_changes((2, 3), (4, 4)) == {2: 4, 3: 4}
+    assert size_changes((2,), (2, 3)) is None
+
+
+def test_a_use_is_fitted_to_the_tensor() -> None:
+    use = SampleUse(sample("a.b", WIDE, WIDE), 0)
+
+    call_ = fitted(use, TensorValue("float32", (7, 1), Explicit((0.0,) * 7)))
+
+    assert call_ is not None
+    (argument,) = call_.arguments
+    assert isinstance(argument, TensorValue)
+    assert argument.shape == (7, 1)
+
+
+def test_a_sample_survives_a_round_trip() -> None:
+    item = sample("torch.sum", SQUARE, PAIR)
+
+    assert sample_from_json(json.loads(json.dumps(item.to_json()))) == item
+
+
+def test_an_api_that_a_compiler_does_not_support_is_banned() -> None:
+    known = store_of(sample("torch.exp", PAIR, PAIR))
+
+    assert compose(random.Random(0), known, calls=2)
+    known.blame("torch.exp", is_certain=False)
+    assert compose(random.Random(0), known, calls=2)
+    known.blame("torch.exp", is_certain=False)
+
+    assert compose(random.Random(0), known, calls=2) == ()
+
+
+def passed(trees: list[Any]) -> Outcome:
+    return Passed(json.dumps(["L", "list", trees, len(trees)]).encode(), 0.0)
+
+
+TENSOR = ["T", "float32", [2], "AACAPwAAAEA="]
+"""The encoded tensor (1, 2)."""
+
+
+def test_a_probe_keeps_the_steps_that_passed() -> None:
+    case = graph(
+        PAIR,
+        call("torch.checked", result(0)),
+        call("torch.exp", result(1, SQUARE)),
+        call("torch.neg", result(2, SQUARE)),
+    )
+
+    left = probed(case, passed([TENSOR, ["s", "ValueError"], TENSOR, TENSOR]))
+
+    assert left is not None
+    exp, neg = left.steps
+    assert isinstance(exp, ApiCall)
+    assert exp.arguments == (SQUARE,)
+    assert isinstance(neg, ApiCall)
+    assert neg.arguments == (result(0, PAIR),)
+    assert [(item.call.api, item.call.arguments) for item in left.samples] == [
+        ("torch.exp", (SQUARE,)),
+        ("torch.neg", (PAIR,)),
+    ]
+
+
+def test_a_probe_that_did_not_return_shows_nothing() -> None:
+    assert probed(graph(PAIR), Rejected("ValueError", "no")) is None
+
+
+# --- the level ----------------------------------------------------------------------------------
+
+
+RECORDS = [
+    ApiRecord(
+        api=f"torch.f{number}",
+        kind=CallKind.FUNCTION,
+        parameters=(ParameterRecord(name="input", required=True, annotation="Tensor"),),
+    )
+    for number in range(3)
+]
+SIZES = GraphSizes(calls=4, unit=2)
+
+
+def run_level(level: GraphLevel, batches: int) -> list[tuple[GraphCase, ...]]:
+    """Run batches whose calls all return a pair of numbers; feedback has its usual delay."""
+    waiting: list[Any] = []
+    ran = []
+    for index in range(batches):
+        if len(waiting) >= 6:
+            level.update(json.loads(json.dumps(waiting.pop(0))))
+        batch = level.cases(index)
+        assert batch == level.cases(index)
+        cases = tuple(case for case in batch.cases if isinstance(case, GraphCase))
+        ran.append(cases)
+        assert batch.is_eager == cases[0].is_probe
+        outcomes = [passed([TENSOR] * len(case.steps)) for case in cases]
+        waiting.append(level.feedback(index, batch, {"torch": outcomes}))
+    return ran
+
+
+def test_probed_graphs_run_in_units_after_a_delay() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+
+    ran = run_level(level, 24)
+
+    units = [case for cases in ran for case in cases if not case.is_probe]
+    assert units
+    assert all(case_from_json(case_to_json(case)) == case for case in units)
+    assert all(len(case.outputs) >= 1 for case in units)
+    kinds = [cases[0].is_probe for cases in ran[-8:]]
+    assert all(first != second for first, second in pairwise(kinds))
+
+
+def test_a_slow_library_gets_graphs_between_samples() -> None:
+    slow = replace(SIZES, is_slow=True)
+    level = GraphLevel(RECORDS * 9, 5, slow)
+
+    ran = run_level(level, 24)
+
+    assert [len(cases[0].calls) == 1 for cases in ran[::3]] == [True] * 8
+    assert {case.api for cases in ran[::3] for case in cases} == {r.api for r in RECORDS}
+    assert any(not cases[0].is_probe for cases in ran[2::3])
+    assert all(len(cases) == 1 for cases in ran if not cases[0].is_probe)
+
+
+def test_units_of_graphs_without_calls_in_place_may_have_gradients() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, gradient_share=1.0))
+
+    units = [case for cases in run_level(level, 24) for case in cases if not case.is_probe]
+
+    assert units
+    assert all(case.has_gradients for case in units)
+
+
+def test_another_level_with_the_same_seed_makes_the_same_batches() -> None:
+    first, second = (run_level(GraphLevel(RECORDS, 5, SIZES), 20) for _ in range(2))
+
+    assert first == second
+
+
+def test_the_api_that_a_compiler_does_not_support_is_blamed() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+    units = next(cases for cases in run_level(level, 20) if not cases[0].is_probe)
+    batch = level.cases(19)
+    number = next(n for n, step in enumerate(units[0].steps) if isinstance(step, ApiCall))
+    step: Step = units[0].steps[number]
+    refused = Rejected("Unsupported", f"step {number}: no such operator", Stage.MODE)
+    batch = type(batch)(api=batch.api, kind=batch.kind, cases=units[:1])
+
+    feedback = level.feedback(19, batch, {"torch": [passed([])], "torch compile": [refused]})
+
+    assert isinstance(step, ApiCall)
+    assert feedback["blamed"] == [step.api]
+    assert feedback["suspected"] == []
+    level.update(feedback)
+    (left,) = feedback["retried"]
+    assert len(left) < len(units[0].steps)
+
+
+def feedback_of(unit: GraphCase, message: str) -> Any:
+    level = GraphLevel(RECORDS, 5, SIZES)
+    batch = Batch(api=unit.api, kind=CallKind.FUNCTION, cases=(unit,))
+    refused = Rejected("InvalidArgumentError", message, Stage.MODE)
+    return level.feedback(19, batch, {"eager": [passed([])], "xla": [refused]})
+
+
+def test_a_unit_that_is_refused_without_a_step_runs_again_in_halves() -> None:
+    exp, sin = call("torch.exp", PAIR), call("torch.sin", PAIR)
+
+    feedback = feedback_of(graph(exp, sin, call("torch.cos", PAIR)), "no kernel")
+
+    assert [[step[0] for step in steps] for steps in feedback["retried"]] == [
+        ["torch.exp"],
+        ["torch.sin", "torch.cos"],
+    ]
+    assert (feedback["blamed"], feedback["suspected"]) == ([], [])
+
+
+def test_all_apis_of_a_single_graph_are_suspected_until_they_are_compiled() -> None:
+    chain = graph(PAIR, call("torch.exp", result(0)), call("torch.sin", result(1)))
+    known = store_of(sample("torch.exp", PAIR, PAIR))
+
+    feedback = feedback_of(chain, "no kernel")
+
+    assert feedback["suspected"] == ["torch.exp", "torch.sin"]
+    known.clear("torch.exp")
+    for _ in range(3):
+        known.blame("torch.exp", is_certain=False)
+    assert not known.is_banned("torch.exp")
+
+
+def test_the_producer_of_an_unknown_size_is_suspected() -> None:
+    chain = graph(PAIR, call("torch.bincount", result(0)), call("torch.sin", result(1)))
+
+    feedback = feedback_of(chain, "step 2: Could not guard on data-dependent expression")
+
+    assert (feedback["blamed"], feedback["suspected"]) == ([], ["torch.bincount"])
+    assert feedback["retried"] == []

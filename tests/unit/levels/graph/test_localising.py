@@ -1,0 +1,193 @@
+"""Localisation of the calls that a compiler gets wrong; a stub replaces the workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+from campaign_examples import member
+from graph_examples import PAIR, call, graph, result
+
+from ciguard.campaign.group import Group
+from ciguard.campaign.stream import ExecutedBatch
+from ciguard.domain.case import case_from_json
+from ciguard.domain.graphs import GraphCase
+from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
+from ciguard.execution import JobResult, Priority
+from ciguard.execution.worker.summarise import Summariser
+from ciguard.levels.graph.localising import Localiser
+from ciguard.libraries import LIBRARIES
+from ciguard.oracles import Identity
+
+if TYPE_CHECKING:
+    from ciguard.domain.findings import Finding
+    from ciguard.execution import Dispatcher, Job
+
+EAGER, COMPILED = "torch", "torch compile"
+Runs: TypeAlias = Callable[[GraphCase, str], Outcome]
+
+
+class _NoTensors:
+    def read(self, output: object) -> None:
+        del output
+
+
+def passed(*values: float) -> Outcome:
+    arrays = [np.array([value], "float32") for value in values]
+    output = arrays[0] if len(arrays) == 1 else tuple(arrays)
+    return Passed(Summariser(_NoTensors()).encode(output), 0.0)
+
+
+@dataclass
+class StubDispatcher:
+    """Stub of the dispatcher, which collects the jobs."""
+
+    jobs: list[Job] = field(default_factory=list)
+
+    def add(self, job: Job, priority: Priority) -> None:
+        assert priority is Priority.URGENT  # normal ones are dropped between stages
+        self.jobs.append(job)
+
+
+def group() -> Group:
+    members = {}
+    for name, mode in ((EAGER, "eager"), (COMPILED, "compile")):
+        members[name] = member()
+        members[name].name = name
+        members[name].environment = replace(
+            members[name].environment, library=LIBRARIES.get("torch")
+        )
+        members[name].identity = Identity(
+            request=name, packages=(), version="2.13.0", device="cpu", mode=mode
+        )
+    return Group(library="torch", members=members)
+
+
+def localised(unit: GraphCase, run: Runs) -> tuple[list[Finding], list[GraphCase]]:
+    """Return the findings about a unit, and all cases that the localiser ran."""
+    dispatcher = StubDispatcher()
+    localiser = Localiser(cast("Dispatcher", dispatcher))
+    outcomes = {name: (run(unit, name),) for name in (EAGER, COMPILED)}
+    localiser.note(ExecutedBatch(unit.api, (unit,), outcomes), group())
+    return finished(localiser, dispatcher, run)
+
+
+def finished(
+    localiser: Localiser, dispatcher: StubDispatcher, run: Runs
+) -> tuple[list[Finding], list[GraphCase]]:
+    """Run all jobs of a localiser; return its findings, and the cases of the jobs."""
+    findings = list(localiser.pump())
+    cases = []
+    while dispatcher.jobs:
+        job = dispatcher.jobs.pop(0)
+        ran = [case_from_json(json.loads(encoded)) for encoded in job.cases]
+        graphs = [case for case in ran if isinstance(case, GraphCase)]
+        cases += graphs
+        result_ = JobResult(job, tuple(run(case, job.target) for case in graphs), 0.1)
+        findings += list(localiser.take(result_))
+        findings += localiser.pump()
+    assert localiser.is_idle
+    return findings, cases
+
+
+UNIT = graph(
+    PAIR,
+    call("torch.exp", result(0)),
+    call("torch.sin", result(1)),
+    call("torch.cos", result(2)),
+    call("torch.tan", result(0)),
+    outputs=(3, 4),
+    api="torch.exp",
+)
+
+
+def wrong_sine(case: GraphCase, target: str) -> Outcome:
+    """Compute a value that is wrong if a sine of an exponential is fused."""
+    is_wrong = target == COMPILED and {"torch.exp", "torch.sin"} <= set(case.apis)
+    is_fused = case.runs_stage in {"", "fusion", "vectorisation"}
+    numbers = [
+        7.0 if is_wrong and is_fused and number in _after_sine(case) else 1.0
+        for number in case.outputs
+    ]
+    return passed(*numbers)
+
+
+def _after_sine(case: GraphCase) -> set[int]:
+    names = [getattr(step, "api", "") for step in case.steps]
+    return {number for number, name in enumerate(names) if name in {"torch.sin", "torch.cos"}}
+
+
+def test_a_wrong_result_is_traced_to_the_first_call_with_it() -> None:
+    findings, _ = localised(UNIT, wrong_sine)
+
+    (finding,) = findings
+    case = finding.case
+    assert isinstance(case, GraphCase)
+    assert case.apis == ("torch.exp", "torch.sin")
+    assert finding.api == "torch.sin"
+
+
+def test_the_stage_that_first_shows_the_defect_is_in_the_finding() -> None:
+    findings, _ = localised(UNIT, wrong_sine)
+
+    assert [finding.detail for finding in findings] == ["compile: fusion"]
+
+
+def test_a_known_defect_is_not_reported_again() -> None:
+    dispatcher = StubDispatcher()
+    localiser = Localiser(cast("Dispatcher", dispatcher))
+    findings = []
+    for _ in range(4):
+        outcomes = {name: (wrong_sine(UNIT, name),) for name in (EAGER, COMPILED)}
+        localiser.note(ExecutedBatch(UNIT.api, (UNIT,), outcomes), group())
+        findings += finished(localiser, dispatcher, wrong_sine)[0]
+
+    assert [finding.api for finding in findings] == ["torch.sin", "torch.sin"]
+
+
+def test_a_difference_that_moved_inputs_explain_is_dropped() -> None:
+    def chaotic(case: GraphCase, target: str) -> Outcome:
+        is_moved = case.steps[0] != PAIR
+        value = 7.0 if target == COMPILED or is_moved else 1.0
+        return passed(*(value for _ in case.outputs))
+
+    findings, cases = localised(UNIT, chaotic)
+
+    assert findings == []
+    assert sum(case.is_wide for case in cases) >= 1
+
+
+def test_a_refused_call_is_found_by_the_step_in_the_message() -> None:
+    def refusing(case: GraphCase, target: str) -> Outcome:
+        names = [getattr(step, "api", "") for step in case.steps]
+        if target == COMPILED and "torch.sin" in names:
+            return Rejected("RuntimeError", f"step {names.index('torch.sin')}: no such stride")
+        return passed(*(1.0 for _ in case.outputs))
+
+    findings, _ = localised(UNIT, refusing)
+
+    (finding,) = findings
+    assert (finding.kind, finding.api) == ("refused", "torch.sin")
+    assert finding.case.apis == ("torch.sin",)
+
+
+def test_an_internal_error_of_the_compiler_is_found_in_one_part() -> None:
+    def failing(case: GraphCase, target: str) -> Outcome:
+        if target == COMPILED and "torch.tan" in case.apis:
+            return Errored("InductorError", "assertion failed")
+        return passed(*(1.0 for _ in case.outputs))
+
+    findings, _ = localised(UNIT, failing)
+
+    assert [(finding.oracle, finding.api) for finding in findings] == [
+        ("internal-error", "torch.tan")
+    ]
+
+
+def test_probes_and_units_without_difference_are_not_searched() -> None:
+    findings, cases = localised(UNIT, lambda case, _: passed(*(1.0 for _ in case.outputs)))
+
+    assert (findings, cases) == ([], [])

@@ -1,0 +1,134 @@
+"""Scripts, simpler variants and words of graphs."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from graph_examples import CHAIN, PAIR, call, graph, graphs, result
+from hypothesis import given
+
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.case import case_from_json, case_to_json
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.graphs import GraphCase
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import TensorValue
+from ciguard.levels.graph.script import graph_script
+from ciguard.levels.graph.simplifying import perturbed_graph, simpler_graphs
+from ciguard.levels.graph.spec import LEVEL
+from ciguard.triage import EnvironmentHint
+from ciguard.triage.reductions import reductions
+
+ONE = b'["T","float32",[2],"AACAPwAAAEA="]'
+OTHER = b'["T","float32",[2],"AACAPwAAgEA="]'
+
+
+def finding(case: GraphCase) -> Finding:
+    return Finding(
+        oracle="differential",
+        kind="values",
+        severity=Severity.HIGH,
+        library="torch",
+        api=case.api,
+        case=case,
+        outcomes={"torch": Passed(ONE, 0.0), "torch compile": Passed(OTHER, 0.0)},
+        targets=("torch", "torch compile"),
+        pair=PairKind.MODE,
+        message="differs",
+    )
+
+
+def script(case: GraphCase, mode: str = "compile") -> str:
+    return graph_script(finding(case), EnvironmentHint(install=("torch==2.13.0",), mode=mode))
+
+
+def test_the_script_defines_the_graph_as_a_function_and_compiles_it() -> None:
+    text = script(CHAIN)
+
+    ast.parse(text)
+    assert "def graph(x0, x1):" in text
+    assert "    v1 = torch.exp(x0)\n    v2 = torch.add(v1, x0)\n" in text
+    assert "result = torch.compile(graph, fullgraph=True)(x0, x1)" in text
+
+
+def test_the_script_of_a_graph_that_changes_its_inputs_compares_them() -> None:
+    text = script(
+        graph(
+            PAIR,
+            call("torch.chunk", result(0)),
+            call("torch.Tensor.add_", result(1, item=0), PAIR, kind=CallKind.METHOD),
+            outputs=(1,),
+        )
+    )
+
+    ast.parse(text)
+    assert "v2 = v1[0].add_(x1)" in text
+    assert "result = [result, [x0, x1]]" in text
+
+
+def test_the_script_of_gradients_computes_them() -> None:
+    text = script(replace(CHAIN, has_gradients=True))
+
+    ast.parse(text)
+    assert "for x in (x0, x1) if x.is_floating_point()" in text
+    assert "torch.autograd.grad(weighted_sum(result), inputs, allow_unused=True)" in text
+
+
+def test_the_script_of_an_eager_graph_calls_it() -> None:
+    assert "result = graph(x0, x1)" in script(CHAIN, mode="eager")
+
+
+@given(graphs())
+def test_every_variant_is_a_valid_graph_with_the_same_last_output(case: GraphCase) -> None:
+    for variant in simpler_graphs(case):
+        assert case_from_json(case_to_json(variant)) == variant
+        assert len(variant.outputs) == len(case.outputs)
+        assert variant.api == case.api
+
+
+def test_reductions_end_at_a_single_call() -> None:
+    case = CHAIN
+    while simpler := reductions(case):
+        smallest = simpler[0]
+        assert isinstance(smallest, GraphCase)
+        case = smallest
+
+    assert [call_.api for call_ in case.calls] == ["torch.stack"]
+
+
+def test_all_tensors_are_perturbed() -> None:
+    def move(values: object) -> tuple[TensorValue, ...]:
+        assert isinstance(values, list | tuple)
+        return tuple(
+            replace(value, dtype="float64") if isinstance(value, TensorValue) else value
+            for value in values
+        )
+
+    moved = perturbed_graph(CHAIN, move)
+
+    assert isinstance(moved.steps[0], TensorValue)
+    assert moved.steps[0].dtype == "float64"
+    assert moved.calls[0] == CHAIN.calls[0]
+
+
+def test_reports_name_the_calls_and_the_stage() -> None:
+    rows = LEVEL.origin_rows(replace(CHAIN, stage="fusion"), lambda name: name)
+
+    assert rows == [
+        ("calls", "torch.exp → torch.add → torch.stack"),
+        ("stage of the compiler", "fusion"),
+    ]
+    assert LEVEL.without_place("step 12: no such stride") == "no such stride"
+
+
+def test_a_stage_is_part_of_the_difference() -> None:
+    outcomes = Passed(ONE, 0.0), Passed(OTHER, 0.0)
+    inputs = LEVEL.inputs(CHAIN)
+
+    plain = LEVEL.compare(CHAIN, *outcomes, inputs)
+    staged = LEVEL.compare(replace(CHAIN, stage="fusion"), *outcomes, inputs)
+
+    assert plain is not None
+    assert staged is not None
+    assert (plain.detail, staged.detail) == ("", "fusion")
