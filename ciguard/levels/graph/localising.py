@@ -3,11 +3,12 @@
 A search takes a unit whose compiled results differ from the eager ones, or which the compiler
 refuses or crashes on. It runs parts of the unit on the same two targets, each time a few at once:
 
-1. the part that each suspicious output depends on,
-2. in a part that shows the defect, the parts of its intermediate results, to find the first call
+1. the unit with all results as outputs, and each call alone whose result differs first,
+2. if no call shows the defect alone, the part that each suspicious output depends on,
+3. in a part that shows the defect, the parts of its intermediate results, to find the first call
    whose result is wrong,
-3. the rest with inputs in place of results, one call after the other,
-4. the remaining graph at each stage of the compiler.
+4. the rest with inputs in place of results, one call after the other,
+5. what remains at each stage of the compiler.
 
 Between these steps, differences that rounding explains are dropped.
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.api_calls import ApiCall
-from ciguard.domain.graphs import GraphCase
+from ciguard.domain.graphs import GraphCase, results_used
 from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.execution import Container, Job, Priority, decode_outputs
 from ciguard.levels.graph.failures import failed_step
@@ -43,6 +44,8 @@ _MAX_WAITING = 48
 """Maximum number of searches that wait; others are dropped."""
 _MAX_FINDINGS = 2
 """Maximum number of findings of one oracle about an API on the same targets."""
+_MAX_RESULTS = 60
+"""Maximum number of results that one run of a unit returns."""
 _MAX_PARTS = 12
 """Maximum number of parts of a unit that are searched."""
 
@@ -189,9 +192,15 @@ def _unit_search(defect: _Defect, unit: GraphCase) -> Search:
 
     Parts without a call of an API that is known to be defective come first.
     """
+    findings: list[Finding] = []
+    if is_numeric_difference(defect.finding):
+        for call, wrong in (yield from _wrong_alone(unit, defect)):
+            about_call = yield from _call_search(call, wrong, defect)
+            findings += [about_call] if about_call is not None else []
+        if findings:
+            return findings
     parts = [sliced(unit, output) for output in _suspicious_outputs(unit, defect.finding)]
     parts.sort(key=lambda part: sum(defect.key(api) in defect.known for api in part.apis))
-    findings: list[Finding] = []
     for part, outcomes in (yield from _run(parts[:_MAX_PARTS], defect)):
         shown = defect.shown(part, outcomes)
         found = (yield from _part_search(part, shown, defect)) if shown is not None else None
@@ -208,6 +217,62 @@ def _run(
         return []
     answers = yield _Request(tuple(cases), targets or defect.targets)
     return list(zip(cases, answers, strict=False))
+
+
+def _wrong_alone(
+    unit: GraphCase, defect: _Defect
+) -> Generator[_Request, Answers, list[tuple[GraphCase, Finding]]]:
+    """Return single calls that show a defect, found by a run that returns all results of a unit.
+
+    They are the calls whose results differ although those that they use agree. Defects that need
+    several calls, or a result that is not returned, are not found in this way.
+    """
+    calls = [number for number, step in enumerate(unit.steps) if isinstance(step, ApiCall)]
+    whole = replace(unit, outputs=tuple(calls[:_MAX_RESULTS]))
+    wrong: set[int] = set()
+    for case, outcomes in (yield from _run([whole], defect)):
+        pair = [outcomes[name] for name in defect.targets]
+        wrong.update(_different_outputs(case, *pair))
+    first = [
+        number
+        for number in sorted(wrong)
+        if not any(result.step in wrong for result in results_used(unit.steps[number]))
+    ]
+    alone = [_alone(unit, number) for number in first]
+    alone = [case for case in alone if defect.known[defect.key(case.api)] < _MAX_FINDINGS]
+    return [
+        (case, shown)
+        for case, outcomes in (yield from _run(alone[:_MAX_PARTS], defect))
+        if (shown := defect.shown(case, outcomes)) is not None
+    ]
+
+
+def _alone(unit: GraphCase, number: int) -> GraphCase:
+    """Return a call of a unit with tensors in place of all results that it uses."""
+    part = sliced(unit, number)
+    while True:
+        others = [
+            other
+            for other, step in enumerate(part.steps)
+            if isinstance(step, ApiCall) and other not in part.outputs
+        ]
+        if not others:
+            break
+        part = without_step(part, others[0])
+    (call,) = part.calls
+    return replace(part, api=call.api)
+
+
+def _call_search(
+    case: GraphCase, shown: Finding, defect: _Defect
+) -> Generator[_Request, Answers, Finding | None]:
+    """Return the finding about a single call; None if rounding explains it, or it is known."""
+    if defect.known[defect.key(case.api)] >= _MAX_FINDINGS:
+        return None
+    if (yield from _is_explained(shown, defect)):
+        return None
+    defect.known[defect.key(case.api)] += 1
+    return (yield from _with_stage(case, shown, defect))
 
 
 def _part_search(

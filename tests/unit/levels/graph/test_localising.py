@@ -191,3 +191,25 @@ def test_probes_and_units_without_difference_are_not_searched() -> None:
     findings, cases = localised(UNIT, lambda case, _: passed(*(1.0 for _ in case.outputs)))
 
     assert (findings, cases) == ([], [])
+
+
+def test_a_call_that_is_wrong_alone_is_found_without_its_part() -> None:
+    def wrong_call(case: GraphCase, target: str) -> Outcome:
+        names = [getattr(step, "api", "") for step in case.steps]
+        start = names.index("torch.sin") if "torch.sin" in names else len(names)
+        is_wrong = target == COMPILED and case.runs_stage not in {"dynamo", "aot_autograd"}
+        late = {"torch.sin", "torch.cos"}
+        return passed(
+            *(
+                7.0 if is_wrong and names[number] in late and number >= start else 1.0
+                for number in case.outputs
+            )
+        )
+
+    findings, cases = localised(UNIT, wrong_call)
+
+    (finding,) = findings
+    assert finding.case.apis == ("torch.sin",)
+    assert finding.detail == "compile: decompositions"
+    assert cases[0].outputs == (1, 2, 3, 4)
+    assert not any(set(case.apis) == {"torch.exp", "torch.sin", "torch.cos"} for case in cases)
