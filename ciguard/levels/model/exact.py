@@ -160,9 +160,10 @@ def _is_within(
         return False
     if not finite.any():
         return True
-    error = float(np.abs(array - expected)[finite].max())
+    error = float(np.abs(array[finite] - expected[finite]).max())
     sensitivity = max(
-        (float(np.abs(other - expected)[finite].max()) for other in neighbours), default=0.0
+        (float(np.abs(other[finite] - expected[finite]).max()) for other in neighbours),
+        default=0.0,
     )
     sensitivity = max(sensitivity, floor)
     largest = max(float(np.abs(expected[finite]).max()), inputs.scale)

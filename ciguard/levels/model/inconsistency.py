@@ -6,6 +6,7 @@ compare them.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ def deviations(outputs: Floats, truth: Floats) -> Floats:
     if outputs.shape != truth.shape:
         msg = f"the outputs have the shape {outputs.shape}, the expected outputs {truth.shape}"
         raise ValueError(msg)
-    distances = np.abs(outputs - truth).reshape(len(outputs), -1)
+    distances = np.abs(outputs - truth).reshape(len(outputs), math.prod(outputs.shape[1:]))
     return np.asarray(distances.mean(axis=1), dtype=np.float64)
 
 

@@ -206,6 +206,8 @@ class ModelLevel:
     def _feedback(
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> ModelFeedback | None:
+        if self._battery_at(index):
+            return None
         rows = list(zip(*outcomes.values(), strict=True))
         costs = [max(map(cost_of, row)) for row in rows]
         accs = [

@@ -194,3 +194,9 @@ def test_the_first_layer_with_different_non_finite_outputs_is_the_suspect() -> N
     rates = change_rates(deviation, {"b": ("a",), "c": ("b",)})
 
     assert rates == {"a": 0.0, "b": float("inf"), "c": 0.0}
+
+
+def test_a_batch_without_rows_has_no_inconsistency() -> None:
+    empty = np.zeros((0, 3, 2))
+
+    assert accumulated_inconsistency(empty, [empty, empty]) == 0.0

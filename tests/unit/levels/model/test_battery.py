@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 import pytest
+from model_examples import returned
 from model_graphs import MODELS
 
 from ciguard.campaign.lookup import shipped_knowledge
@@ -105,4 +106,5 @@ def test_batches_of_the_battery_and_of_mutants_alternate(cases: list[ModelCase])
     assert batches[0] == tuple(cases[:4])
     assert batches[2] == tuple(cases[4:6])
     assert not any(case in cases[:6] for number in (1, 3, 4) for case in batches[number])
-    assert level.feedback(first, level.cases(first), {"one": [], "two": []}) is None
+    answers = {name: [returned({})] * 4 for name in ("one", "two")}
+    assert level.feedback(first, level.cases(first), answers) is None
