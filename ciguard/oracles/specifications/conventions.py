@@ -62,6 +62,7 @@ _CONVENTIONS = (
         r"eps|epsilon", interval(0.0), "a term against division by zero is not negative", ""
     ),
     _convention(r"margin", interval(0.0), "a margin is not negative", ""),
+    _convention(r"std|stddev", interval(0.0), "a standard deviation is not negative", ""),
     _convention(r"lr|learning_rate", interval(0.0), "a learning rate is not negative", ""),
     _convention(r"weight_decay", interval(0.0), "a weight decay is not negative", ""),
     _convention(

@@ -37,6 +37,7 @@ def is_forbidden(api: str, name: str, number: float) -> bool:
         ("torch.nn.BatchNorm2d", "momentum", 1.0, -1.0),
         ("torch.nn.functional.layer_norm", "eps", 0.0, -1.0),
         ("torch.nn.functional.triplet_margin_loss", "margin", 0.0, -1.0),
+        ("keras.layers.GaussianNoise", "stddev", 0.0, -1.0),
         ("torch.nn.functional.max_pool2d", "kernel_size", 1, 0),
         ("torch.nn.functional.max_pool2d", "padding", 0, -1),
         ("torch.nn.MultiheadAttention", "num_heads", 1, 0),
