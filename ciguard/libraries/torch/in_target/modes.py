@@ -65,10 +65,13 @@ _PLAIN: dict[str, Any] = {
     "cpp.simdlen": 1,
 }
 """Settings of inductor with which it neither rewrites, folds, fuses nor vectorises."""
+_OWN_HEADERS = {"cpp_cache_precompile_headers": False}
+"""Settings for flags of the C++ compiler that no other worker uses: a worker may not add compiled
+headers to those that all workers share."""
 _INDUCTOR_STAGES: dict[str, dict[str, Any]] = {
-    "lowering": _PLAIN,
-    "rewriting": {key: _PLAIN[key] for key in ("max_fusion_size", "cpp.simdlen")},
-    "fusion": {"cpp.simdlen": 1},
+    "lowering": {**_PLAIN, **_OWN_HEADERS},
+    "rewriting": {"max_fusion_size": 1, "cpp.simdlen": 1, **_OWN_HEADERS},
+    "fusion": {"cpp.simdlen": 1, **_OWN_HEADERS},
     "vectorisation": {},
 }
 """Settings of inductor by stage. Each stage adds the part that it is named after."""
