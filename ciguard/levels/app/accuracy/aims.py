@@ -6,21 +6,21 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.dead_conditions.dead_code import is_index_step, spellings
+from ciguard.levels.app.accuracy.feelings import sentiment_path
+from ciguard.levels.app.dead_conditions.dead_code import spellings
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
-from ciguard.levels.app.static_analysis.values import EACH, Answer
+from ciguard.levels.app.static_analysis.values import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ciguard.levels.app.exploration.answers import StubResponse
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.conditions import Goal
     from ciguard.levels.app.static_analysis.findings import ServiceCondition
-    from ciguard.levels.app.static_analysis.values import ValueFlow
 
 _MATCHING_OPERATORS = frozenset({"==", "in", "holds"})
 """Operators that are true if a text is found; all others are true if it is not."""
@@ -72,7 +72,7 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
             if response.operation.task in TASKS_WITHOUT_INPUTS:
                 continue
             if response.operation.task is RecognitionTask.SENTIMENT and not all(
-                map(_is_sentiment_flow, condition.flows)
+                map(sentiment_path, condition.flows)
             ):
                 continue  # the meaning of a value computed from the score is unknown
             steps = _steps_from_answer(condition, response.operation)
@@ -153,26 +153,6 @@ def _last_fields(condition: ServiceCondition, operation: Operation) -> set[str]:
         if isinstance(flow.source, Answer) and flow.source.operation == operation
     )
     return {path[-1] if path else "" for path in paths}
-
-
-def _is_sentiment_flow(flow: ValueFlow) -> bool:
-    """Return whether a flow brings a sentiment, score or magnitude unchanged to a comparison."""
-    if not isinstance(flow.source, Answer):
-        return False
-    operation = flow.source.operation
-    steps = [step for step in flow.steps[:-1] if step != EACH and not is_index_step(step)]
-    fields = operation.fields or {}
-    paths = (
-        fields[field] for field in (Field.KEY, Field.SCORE, Field.MAGNITUDE) if field in fields
-    )
-    return any(_leads_to(steps, f"{operation.records}.{path}".strip(".")) for path in paths)
-
-
-def _leads_to(steps: Sequence[str], path: str) -> bool:
-    parts = path.split(".")
-    return len(steps) == len(parts) and all(
-        step in spellings(part) for step, part in zip(steps, parts, strict=True)
-    )
 
 
 def _steps_from_answer(condition: ServiceCondition, operation: Operation) -> tuple[str, ...] | None:

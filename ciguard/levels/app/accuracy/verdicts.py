@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.accuracy.feelings import FeelingRecall, conjuncts_of, feeling_recall
 from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
 from ciguard.levels.app.accuracy.patch_verification import run_patched
 from ciguard.levels.app.input_synthesis.inputs import Sentiment
@@ -77,11 +78,14 @@ class ConditionVerdict:
     """Counts of inputs; None for sentiment."""
     true_shares: Shares | None = None
     """Shares of positive and negative texts that make it true; None unless it tests a sentiment."""
+    low_recall: FeelingRecall | None = None
+    """Recall of the feeling that it is for, if that is too low; else None."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
     missed_inputs: tuple[ServiceInput, ...] = ()
-    """Inputs that should make the sub-condition true, and do not. For sentiment: texts that make it
-    true although their sentiment makes it true more rarely than the opposite one."""
+    """Inputs that should make the sub-condition true, and do not. For sentiment without a low
+    recall: texts that make it true although their sentiment makes it true more rarely than the
+    opposite one."""
     recognised: tuple[str, ...] = ()
     """Labels that the service returned for the missed inputs, the most frequent first."""
 
@@ -90,19 +94,14 @@ class ConditionVerdict:
         """Summary for the report."""
         if self.true_shares is not None:
             positive, negative = self.true_shares
-            return f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
+            claim = f"true for {positive:.0%} of positive and {negative:.0%} of negative texts"
+            return f"{claim}; {self.low_recall.claim}" if self.low_recall is not None else claim
         if self.measured is None:
             return "not measured"
-        dead = ", so the code behind it is dead" if self.is_dead else ""
         return (
             f"true for {self.measured.correct} of {self.measured.expected} inputs that should make "
-            f"it true{dead}; precision {self.measured.precision:.0%}"
+            f"it true; precision {self.measured.precision:.0%}"
         )
-
-    @property
-    def is_dead(self) -> bool:
-        """True if none of its inputs makes it true (Keeper paper, section 4.1.2)."""
-        return self.measured is not None and self.measured.correct == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,44 +271,68 @@ class ConditionJudge:
         if len(samples) < 2 * MIN_INPUTS:
             return None
         by_sentiment = shares(samples)
-        is_failure = is_mixed(by_sentiment, share=1 - self.settings.options.alpha)
-        rarer_sentiment = (
-            Sentiment.NEGATIVE
-            if by_sentiment.positive >= by_sentiment.negative
-            else Sentiment.POSITIVE
+        alpha = self.settings.options.alpha
+        recall = feeling_recall(aim.goal, aim.operation, self.explored, sentiment_trials)
+        low_recall = recall if recall is not None and is_below(recall.counts, alpha) else None
+        is_for_positive = by_sentiment.positive >= by_sentiment.negative
+        if low_recall is not None:
+            is_for_positive = low_recall.feeling is Sentiment.POSITIVE
+        rarer_sentiment = Sentiment.NEGATIVE if is_for_positive else Sentiment.POSITIVE
+        wrongly_true = tuple(
+            trial.input
+            for trial in sentiment_trials
+            if trial.input.wanted.feeling is rarer_sentiment and aim.goal in trial.true_goals
         )
+        is_failure = low_recall is not None or self._is_mixed(aim.goal, sentiment_trials)
         return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
             engine.name in SERVICE_ENGINES,
             true_shares=by_sentiment,
+            low_recall=low_recall,
             is_failure=is_failure,
-            missed_inputs=tuple(
-                trial.input
-                for trial in sentiment_trials
-                if trial.input.wanted.feeling is rarer_sentiment and aim.goal in trial.true_goals
-            ),
+            missed_inputs=low_recall.missed if low_recall is not None else wrongly_true,
             suggestion=self._threshold_suggestion(
-                aim, samples, by_sentiment, trials=sentiment_trials, engines=engines
+                aim,
+                samples,
+                is_for_positive=is_for_positive,
+                trials=sentiment_trials,
+                engines=engines,
             )
             if is_failure
             else None,
         )
 
+    def _is_mixed(self, goal: Goal, trials: Sequence[InputTrial]) -> bool:
+        """Return whether many texts of both sentiments take the branch of a sub-condition.
+
+        In `magnitude > 0.1 and score < 0`, it is the second part that keeps them apart.
+        """
+        is_conjunction = conjuncts_of(goal.branch) > 1
+        samples = [
+            ScoredText(
+                0.0,
+                0.0,
+                trial.input.wanted.feeling is Sentiment.POSITIVE,
+                goal in trial.true_goals
+                and (not is_conjunction or goal.branch in trial.taken_branches),
+            )
+            for trial in trials
+        ]
+        return is_mixed(shares(samples), share=1 - self.settings.options.alpha)
+
     def _threshold_suggestion(
         self,
         aim: Aim,
         samples: Sequence[ScoredText],
-        by_sentiment: Shares,
         *,
+        is_for_positive: bool,
         trials: Sequence[InputTrial],
         engines: EngineChain,
     ) -> Suggestion | None:
         try:
-            threshold = fit_threshold(
-                samples, for_positive=by_sentiment.positive >= by_sentiment.negative
-            )
+            threshold = fit_threshold(samples, for_positive=is_for_positive)
         except ConfigurationError as error:
             return Suggestion(str(error))
         if threshold is None:
@@ -348,7 +371,8 @@ class ConditionJudge:
             for trial, is_taken in zip(trials, exercised, strict=True)
         ]
         after = shares(samples)
-        if is_mixed(after, share=1 - self.settings.options.alpha):
+        alpha = self.settings.options.alpha
+        if is_mixed(after, share=1 - alpha) or max(after) < alpha:
             return None
         return Threshold(threshold.line, threshold.before, after, threshold.held_out)
 
