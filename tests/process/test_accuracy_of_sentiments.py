@@ -90,3 +90,71 @@ def test_suggested_threshold_finds_the_feeling_that_the_condition_is_for(tmp_pat
     (failure,) = [one for one in results["too_strict"].verdicts if one.is_failure]
     assert failure.suggestion is not None
     assert "+    elif sentiment.score < " in failure.suggestion.patch
+
+
+THROUGH_FUNCTIONS = """
+    from google.cloud import language_v1
+
+    client = language_v1.LanguageServiceClient()
+
+    def get_result(annotations):
+        score = annotations.document_sentiment.score
+        return "bad" if score < -0.9 else "fine"
+
+    def whole_answer(text):
+        document = {"content": text, "type_": "PLAIN_TEXT"}
+        return get_result(client.analyze_sentiment(request={"document": document}))
+
+    def felt(text):
+        document = {"content": text, "type_": "PLAIN_TEXT"}
+        sentiment = client.analyze_sentiment(request={"document": document}).document_sentiment
+        return sentiment.score, sentiment.magnitude
+
+    def grade(score, magnitude):
+        if magnitude < 0.05:
+            return "nothing"
+        if score < -0.91:
+            return "bad"
+        return "fine"
+
+    def unpacked(text):
+        score, magnitude = felt(text)
+        return grade(score, magnitude)
+
+    def by_index(text):
+        return "bad" if felt(text)[0] < -0.92 else "fine"
+
+    class Judge:
+        def measure(self, text):
+            score, magnitude = felt(text)
+            return {"magnitude": magnitude, "score": score}
+
+        def judge(self, text):
+            measured = self.measure(text)
+            return "bad" if measured["score"] < -0.93 else "fine"
+
+    def is_bad(score):
+        return score < -0.94
+
+    def by_predicate(text):
+        if is_bad(felt(text)[0]):
+            return "bad"
+        return "fine"
+
+    def by_magnitude(text):
+        return "long" if felt(text)[1] > 9 else "short"
+"""
+
+
+def test_score_that_passes_through_functions_of_the_application_is_judged(tmp_path: Path) -> None:
+    results = assessed(written(tmp_path / "app", THROUGH_FUNCTIONS), inputs=60)
+
+    assert {name: set(claims) for name, claims in failing(results).items()} == {
+        "whole_answer": {"score < -0.9"},
+        "unpacked": {"score < -0.91"},
+        "by_index": {"felt(text)[0] < -0.92"},
+        "Judge.judge": {"measured['score'] < -0.93"},
+        "by_predicate": {"is_bad(felt(text)[0])"},
+        "by_magnitude": set(),
+    }
+    assert all(result.trials > 30 for result in results.values())

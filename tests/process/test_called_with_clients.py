@@ -117,7 +117,7 @@ def test_clients_and_objects_are_created_as_arguments(application: Path) -> None
     results = explored(application)
 
     only_fails = results.pop("only_fails")
-    assert only_fails.problem.startswith("fails for every answer: NameError")
+    assert only_fails.problem.startswith("fails for each answer that was tried: NameError")
     assert only_fails.crashes == []
     assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == set()

@@ -220,7 +220,9 @@ class Broken:
     assert "NameError" in problems["broken"]
     assert "google web_detection" in problems["web"]
     assert problems["outer.<locals>.inner"] == "is nested in another function"
-    assert problems["Needy.look"].startswith("fails for every answer: AttributeError: 'None")
+    assert problems["Needy.look"].startswith(
+        "fails for each answer that was tried: AttributeError: 'None"
+    )
     assert problems["Broken.look"].startswith("cannot be created: LookupError: 012 (app.py, line")
 
 

@@ -221,7 +221,7 @@ def test_application_sees_no_secret_and_a_home_of_its_own(
     home = attacked(tmp_path, "os.listdir(os.environ['HOME'])").message
 
     assert "(False, 'kept')" in seen.message
-    assert "GOT THROUGH: []" in home
+    assert "GOT THROUGH: ['application']" in home  # a copy of the application's folder
 
 
 def test_git_folder_of_a_checkout_is_not_readable_and_the_checkout_is_importable(
@@ -231,7 +231,7 @@ def test_git_folder_of_a_checkout_is_not_readable_and_the_checkout_is_importable
     (tmp_path / "app" / ".git" / "config").write_text("token")
     (tmp_path / "app" / "beside.py").write_text("VALUE = 3\n")
 
-    read = attacked(tmp_path, "open('.git/config').read()")
+    read = attacked(tmp_path, "open(os.path.join(os.path.dirname(__file__), '.git/config')).read()")
     imported = attacked(tmp_path, "beside.VALUE", at_import="import beside")
 
     assert read.refusal == "PermissionError"

@@ -62,7 +62,7 @@ _SPECIFICATIONS = {
 }
 ANY_INPUT = "any input"
 """Placeholder for the sub-condition in findings about inputs that crash a function."""
-_FOLDER = re.compile(r"/\S*/ciguard-app-\w+")
+_FOLDER = re.compile(r"/\S*/(?:ciguard-app-\w+|ciguard-host-\w+/home/inputs)")
 """Temporary folder with the files of a call."""
 _EXPECTED = "a result, or an exception that the application raises on purpose"
 _SOURCE = "Keeper, section 4.1"
@@ -215,7 +215,7 @@ def difference_finding(  # noqa: PLR0913 - the crash, its call, and the referenc
     """
     case = _case(function, targeted, Aspect.ANSWER, call)
     failure = _failure_finding(
-        "crash", crash, targeted, case, f"for every answer, but not on {reference}"
+        "crash", crash, targeted, case, f"for each tried answer, but not on {reference}"
     )
     return replace(
         failure,

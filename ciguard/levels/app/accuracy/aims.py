@@ -14,7 +14,7 @@ from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.static_analysis.values import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ciguard.levels.app.exploration.answers import StubResponse
     from ciguard.levels.app.exploration.explore import ExploredFunction
@@ -59,14 +59,15 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
     """Yield an aim for each sub-condition of a function for which inputs can be synthesised.
 
     A plain stub response must have made the sub-condition true, so that the application's own code
-    is known to accept it. Random responses do not count, as perhaps no real input leads to them.
+    is known to accept it. Random responses do not count, as perhaps no real input leads to them;
+    but any sentiment may be real.
 
     Args:
         explored: the result of the function's exploration.
     """
     for condition in explored.function.goals:
         answers = explored.answers_by_outcome.get(condition.goal, {}).get(True)
-        if answers is None or any(response.is_random for response in answers):
+        if answers is None or any(map(_may_be_impossible, answers)):
             continue
         for response in answers:
             if response.operation.task in TASKS_WITHOUT_INPUTS:
@@ -82,6 +83,11 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
             if specs and steps is not None:
                 yield Aim(condition.goal, response.operation, specs, steps)
                 break
+
+
+def _may_be_impossible(response: StubResponse) -> bool:
+    """Return whether perhaps no input leads to a stub response."""
+    return response.is_random and response.operation.task is not RecognitionTask.SENTIMENT
 
 
 def specs_of_outcomes(explored: ExploredFunction) -> tuple[InputSpec, ...]:
@@ -113,6 +119,8 @@ def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
         yield from (InputSpec(task, feeling=feeling) for feeling in Sentiment)
     elif response.kind:
         yield InputSpec(task, kind=response.kind)
+    elif _are_kinds(keys, response.operation):
+        return
     elif keys and task in _SEPARATORS:
         yield InputSpec(task, _SEPARATORS[task].join(keys))
     elif task not in _NEEDS_IMAGES and len(keys) == 1:
@@ -139,9 +147,25 @@ def _compares_names(condition: ServiceCondition, operation: Operation) -> bool:
     return bool(_last_fields(condition, operation) & {"", *known_steps})
 
 
+def _are_kinds(texts: Iterable[str], operation: Operation) -> bool:
+    """Return whether all texts name types of entities: no text is about a name `PERSON`."""
+    if operation.task is not RecognitionTask.ENTITIES:
+        return False
+    named = [text for text in texts if text]
+    return bool(named) and all(_kind_named(text, operation) for text in named)
+
+
+def _kind_named(text: str, operation: Operation) -> str:
+    """Return the type of entities that a text names in any case; empty if it names none."""
+    kinds = {name.casefold(): kind for name, kind in messages_of(operation).KINDS.items()}
+    return kinds.get(text.casefold(), "")
+
+
 def _compares_kinds(condition: ServiceCondition, operation: Operation) -> bool:
     """Return whether a sub-condition compares types of results."""
     kind = (operation.fields or {}).get(Field.KIND, "").rpartition(".")[2]
+    if kind and _are_kinds(condition.goal.texts, operation):
+        return True
     return bool(kind) and _last_fields(condition, operation) <= set(spellings(kind))
 
 
@@ -174,7 +198,7 @@ def _input_specs(condition: ServiceCondition, response: StubResponse) -> Iterato
         return
     if _compares_kinds(condition, operation):
         if goal.test is None or goal.test.operator in _MATCHING_OPERATORS:
-            kinds = [messages_of(operation).KINDS.get(text, "") for text in goal.texts]
+            kinds = [_kind_named(text, operation) for text in goal.texts]
             kinds = kinds if goal.texts else [response.kind]
             yield from (InputSpec(task, kind=kind) for kind in dict.fromkeys(kinds) if kind)
     elif response.kind:

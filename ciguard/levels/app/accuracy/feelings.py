@@ -15,8 +15,13 @@ from ciguard.levels.app.dead_conditions.dead_code import is_index_step, spelling
 from ciguard.levels.app.input_synthesis.inputs import Sentiment
 from ciguard.levels.app.providers.description import Field
 from ciguard.levels.app.repair.measures import BranchCounts, count_inputs
-from ciguard.levels.app.static_analysis.conditions import OPERATORS, LiteralTest, literals_of
-from ciguard.levels.app.static_analysis.values import EACH, Answer
+from ciguard.levels.app.static_analysis.conditions import (
+    OPERATORS,
+    LiteralTest,
+    comparison_of_step,
+    literals_of,
+)
+from ciguard.levels.app.static_analysis.values import EACH, INTO, Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,7 +106,11 @@ def sentiment_path(flow: ValueFlow) -> str:
     if not isinstance(flow.source, Answer):
         return ""
     operation = flow.source.operation
-    steps = [step for step in flow.steps[:-1] if step != EACH and not is_index_step(step)]
+    steps = [
+        step
+        for step in flow.steps[:-1]
+        if step != EACH and not step.startswith(INTO) and not is_index_step(step)
+    ]
     for path in _paths(operation):
         if _leads_to(steps, f"{operation.records}.{path}".strip(".")):
             return path
@@ -174,7 +183,7 @@ def _meaning(condition: ServiceCondition, operation: Operation) -> tuple[Sentime
         return _named_feeling(condition.goal)
     if path == fields.get(Field.MAGNITUDE) or operation.between is None:
         return None
-    return _scored_feeling(path, operation.between, *_bounds(condition.goal))
+    return _scored_feeling(path, operation.between, *_bounds(condition))
 
 
 def _scored_feeling(
@@ -207,11 +216,11 @@ def _named_feeling(goal: Goal) -> tuple[Sentiment, float] | None:
     return (Sentiment(named.pop()), 0.0) if len(named) == 1 else None
 
 
-def _bounds(goal: Goal) -> tuple[float | None, float | None]:
+def _bounds(condition: ServiceCondition) -> tuple[float | None, float | None]:
     """Return the numbers above and below which a value makes a sub-condition true, if any."""
     lower: float | None = None
     upper: float | None = None
-    for test in [goal.test] if goal.test is not None else _chained_tests(goal.text):
+    for test in _tests(condition):
         match test.literals:
             case (int() | float() as number,) if not isinstance(number, bool):
                 if test.operator in {">", ">="}:
@@ -221,6 +230,17 @@ def _bounds(goal: Goal) -> tuple[float | None, float | None]:
             case _:
                 pass
     return lower, upper
+
+
+def _tests(condition: ServiceCondition) -> list[LiteralTest]:
+    """Return the comparisons of a sub-condition, if need be in the function that it calls."""
+    goal = condition.goal
+    if goal.test is not None:
+        return [goal.test]
+    chained = list(_chained_tests(goal.text))
+    last_steps = {flow.steps[-1] for flow in condition.flows if flow.steps}
+    inner = comparison_of_step(last_steps.pop()) if len(last_steps) == 1 else None
+    return [inner] if inner is not None and not chained else chained
 
 
 def _chained_tests(text: str) -> Iterator[LiteralTest]:

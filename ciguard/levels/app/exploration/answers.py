@@ -13,6 +13,7 @@ from ciguard.levels.app.providers.registered import (
     messages_of,
     speech_messages_of,
 )
+from ciguard.levels.app.static_analysis.conditions import comparison_of_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.providers.recognised import Scored
+    from ciguard.levels.app.static_analysis.conditions import LiteralTest
     from ciguard.levels.app.static_analysis.findings import ServiceCondition
 
 _COMMON_RESULTS = {
@@ -81,6 +83,16 @@ class StubResponse:
         return {"answer": self.content}
 
 
+def agree(operation: Operation, other: Operation) -> bool:
+    """Return whether two operations find the same results in one text.
+
+    An application may look up the entities of one operation among those of the other. Operations
+    on images may differ: one may read a text that the other does not find.
+    """
+    are_entities = operation.task is other.task is RecognitionTask.ENTITIES
+    return operation == other or (are_entities and operation.provider == other.provider)
+
+
 def refusals_of(operation: Operation) -> tuple[StubResponse, ...]:
     """Return a stub response for each way in which the service may refuse a request."""
     plain_content = answers_to(operation, ())[1].content
@@ -104,15 +116,15 @@ def answers_to(
 
     Args:
         operation: the operation that answers.
-        goals: the goals; goals that depend only on other operations are ignored.
+        goals: the goals; goals that depend only on operations with other results are ignored.
         module_texts: further texts of the module, which conditions may compare with by variables.
     """
     own_goals = [
         condition
         for condition in goals
-        if any(answer.operation == operation for answer, _ in condition.answers)
+        if any(agree(answer.operation, operation) for answer, _ in condition.answers)
     ]
-    tests = [condition.goal.test for condition in own_goals if condition.goal.test is not None]
+    tests = [test for condition in own_goals for test in _tests(condition)]
     literals = [literal for test in tests for literal in test.literals]
     goal_texts = (text for condition in own_goals for text in condition.goal.texts if text)
     texts = list(dict.fromkeys((*goal_texts, *module_texts)))
@@ -136,6 +148,14 @@ def answers_to(
         for kind in kinds
     )
     return (*_named_responses(operation, texts, numbers), *entities)
+
+
+def _tests(condition: ServiceCondition) -> list[LiteralTest]:
+    """Return the comparisons of a sub-condition: its own, or those in a function that it calls."""
+    if condition.goal.test is not None:
+        return [condition.goal.test]
+    inner = (comparison_of_step(flow.steps[-1]) for flow in condition.flows if flow.steps)
+    return [test for test in inner if test is not None]
 
 
 def response_with_lines(operation: Operation, lines: Sequence[str]) -> StubResponse:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.exploration.answers import StubResponse, answers_to, refusals_of
+from ciguard.levels.app.exploration.answers import StubResponse, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
+from ciguard.levels.app.exploration.combinations import agreeing_operations, combinations_of
 from ciguard.levels.app.exploration.contents import plain_contents
 from ciguard.levels.app.exploration.failures import EXIT_EXCEPTIONS, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.function_caller import (
@@ -78,7 +79,7 @@ class ExploredFunction:
     flaky_crashes: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
     constant_crash: Crash | None = None
-    """Exception that every answer causes; None if some answer does not."""
+    """Exception that each tried answer causes; None if one does not."""
     uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
     """Class of an exception → uncaught exception after the service refused the content."""
     hangs: list[Hang] = field(default_factory=list)
@@ -177,7 +178,7 @@ class _FunctionExploration:
         except CannotCallError as error:
             result.problem = str(error)
             return result
-        combinations = list(self._combinations())
+        combinations = list(combinations_of(self._operations(), self._function.goals, self._texts))
         start = time.monotonic()
         self._deadline = start + budget_s
         self._arguments = forms[0]
@@ -223,24 +224,6 @@ class _FunctionExploration:
     def _operations(self) -> list[Operation]:
         return list(dict.fromkeys(call.answer.operation for call in self._function.calls))
 
-    def _combinations(self) -> Iterator[tuple[StubResponse, ...]]:
-        """Yield responses of all operations: varied together, then one operation at a time."""
-        options = [
-            answers_to(operation, self._function.goals, self._texts)
-            for operation in self._operations()
-        ]
-        length = max(map(len, options))
-        for index in range(length):
-            yield tuple(answers[min(index, len(answers) - 1)] for answers in options)
-        if len(options) > 1:
-            # Of the operations that are not varied, the second answer is taken: a plain result.
-            for varied_index, answers in enumerate(options):
-                for answer in answers:
-                    yield tuple(
-                        answer if index == varied_index else plain[min(1, len(plain) - 1)]
-                        for index, plain in enumerate(options)
-                    )
-
     def _call(self, arguments: Json, answers: Answers) -> Call:
         replies = {answer.operation.name: answer.to_json() for answer in answers}
         call = self._caller.call(arguments, answers=replies)
@@ -277,7 +260,8 @@ class _FunctionExploration:
         result = self._result
         if not self._returning_answers:
             return
-        search = AnswerSearch(self._operations(), hints_of(self._application, self._function))
+        groups = {group[0]: group for group in agreeing_operations(self._operations())}
+        search = AnswerSearch(list(groups), hints_of(self._application, self._function))
         # Crashes must be confirmed and refusals exercised in the remaining time.
         now = time.monotonic()
         until = now + min(_MAX_SEARCH_S, (self._deadline - now) / 2)
@@ -289,7 +273,9 @@ class _FunctionExploration:
             guess = search.guess()
             outcomes = self._run(
                 tuple(
-                    response_recognising(operation, results) for operation, results in guess.items()
+                    response_recognising(operation, results)
+                    for first, results in guess.items()
+                    for operation in groups[first]
                 )
             )
             result.random_runs += 1
@@ -327,7 +313,9 @@ class _FunctionExploration:
             _, crash = max(
                 self._crash_counts.values(), key=lambda count_and_crash: count_and_crash[0]
             )
-            result.problem = f"fails for every answer: {crash.error} (line {crash.line})"
+            result.problem = (
+                f"fails for each answer that was tried: {crash.error} (line {crash.line})"
+            )
             result.constant_crash = crash
             return
         if not result.problem and result.runs and not self._service_calls:
@@ -338,7 +326,7 @@ class _FunctionExploration:
         if not result.problem and self._service_calls == 1 and result.runs > 1:
             result.problem = "calls a service only once, as it caches the answer"
         if result.runs and self._exits == result.runs:
-            result.problem = "exits the program for every answer"
+            result.problem = "exits the program for each answer that was tried"
         for _, crash in self._crash_counts.values():
             if not crash.is_judged:
                 result.unjudged_crashes.append(crash)

@@ -116,6 +116,7 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
         },
         "places": sorted({*map(_place, goals), *(_branch_place(goal.branch) for goal in goals)}),
         "root": str(root),
+        "inputs": str(inputs) if inputs else "",
         "real": is_real,
         "providers": {
             provider: {**hook, "is_asked": provider in called_providers}

@@ -26,6 +26,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ciguard.levels.app.in_target import hooks, stored
 from ciguard.levels.app.in_target.asking import UnknownOperationError
+from ciguard.levels.app.in_target.causes import may_be_environmental, message_of
 from ciguard.levels.app.in_target.given import (
     CALLER_FORMS,
     EVENT,
@@ -39,20 +40,18 @@ from ciguard.levels.app.in_target.guessing import guesses, may_come_from_guess
 from ciguard.levels.app.in_target.probing import Probes
 from ciguard.levels.app.in_target.served import listen_on
 from ciguard.levels.app.in_target.waiting import shorten_waiting
+from ciguard.levels.app.in_target.workspace import Workspace
 
 Json = Any
 _SETUP_FORMS = frozenset({"argv", "object", "request"})
 """Forms that prepare a call instead of making one of its arguments."""
 PROGRAM = "<module>"
 """Name of the function that stands for a file's top-level code."""
-_MAX_MESSAGE_LENGTH = 300
 _MAX_ITEMS = 1000
 """Maximum number of items that are read from a generator."""
 _MAX_REQUESTS = 200
 """Maximum number of requests to services in one call."""
 _CONFINEMENT_NOTE = " (ciguard confines applications, see docs/levels/app.md)"
-_ENVIRONMENT_FILES = ([os.__file__], ["<frozen os>"])
-"""File names in the traceback of a `KeyError` of `os.environ`."""
 
 
 def run(settings: Json, descriptor: int) -> None:
@@ -70,8 +69,10 @@ def run(settings: Json, descriptor: int) -> None:
         if "listener" in settings:
             listen_on(settings["listener"])
         with socket.socket(fileno=descriptor) as channel:
-            os.chdir(settings["root"])  # the application's relative paths start here
-            _Explorer(settings, channel).serve()
+            home = os.environ["HOME"] if settings.get("confined_by") else ""
+            workspace = Workspace(settings["root"], home, settings["inputs"])
+            workspace.enter()  # the application's relative paths start here
+            _Explorer(settings, channel, workspace).serve()
 
 
 class _CannotBeCalledError(Exception):
@@ -83,7 +84,10 @@ class _TooManyRequestsError(Exception):
 
 
 class _Explorer:
-    def __init__(self, settings: Json, channel: socket.socket) -> None:
+    def __init__(self, settings: Json, channel: socket.socket, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._leaves_files: Set[str] = set()
+        """Names of functions that fail on the files which an earlier call has left."""
         self._incoming = channel.makefile("r", encoding="utf-8")
         self._outgoing = channel.makefile("w", encoding="utf-8")
         self._process = os.getpid()
@@ -178,6 +182,20 @@ class _Explorer:
         self._request(request)
 
     def _call(self, request: Json) -> Json:
+        """Call the requested function, without the files of earlier calls if it fails on them."""
+        name = f"{request['module']}.{request['function']}"
+        if name in self._leaves_files:
+            self._workspace.put_back()
+        answer = self._call_once(request)
+        exists_already = FileExistsError.__name__ in str(
+            answer.get("problem") or (answer["raised"] or {}).get("type")
+        )
+        if exists_already and name not in self._leaves_files and self._workspace.put_back():
+            self._leaves_files.add(name)
+            return self._call_once(request)
+        return answer
+
+    def _call_once(self, request: Json) -> Json:
         """Call the requested function; return its exception and its sub-conditions' outcomes."""
         if self._problem:
             return {"problem": self._problem}
@@ -209,11 +227,11 @@ class _Explorer:
 
     def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
         """Return a callable, its positional arguments and its keyword arguments."""
-        forms = request["arguments"]
+        forms = self._workspace.with_own_files(request["arguments"])
         stored.remove_all()
         self._guessed_types = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
-        function = self._find_function(request)
+        function = self._find_function({**request, "arguments": forms})
         arguments = {
             name: self._make_argument(form)
             for name, form in forms.items()
@@ -237,8 +255,10 @@ class _Explorer:
         if request["function"] == PROGRAM:
             file = request["file"]
             return lambda: as_program(lambda: self._probes.load("__main__", file))
+        before = self._workspace.entries()
         try:
             module = self._import_module(request["module"], request["file"])
+            self._workspace.remember(before)
         except BaseException as error:
             msg = f"cannot be imported: {self._error_text(error)}"
             raise _CannotBeCalledError(msg) from error
@@ -299,8 +319,8 @@ class _Explorer:
     def _message_with_note(self, error: BaseException) -> str:
         """Return the message of an exception, with a note if ciguard's confinement may cause it."""
         if isinstance(error, PermissionError) and self._confined_by:
-            return f"{_message(error)}{_CONFINEMENT_NOTE}"
-        return _message(error)
+            return f"{message_of(error)}{_CONFINEMENT_NOTE}"
+        return message_of(error)
 
     def _error_record(self, error: BaseException) -> Json:
         """Return a description of an exception as JSON, with its frames in the application.
@@ -317,32 +337,8 @@ class _Explorer:
             "message": self._message_with_note(error),
             "frames": [frame for frame in frames if frame[0]],
             "own": bool(frames and frames[-1][0]),
-            "lacks": _may_be_environmental(error)
-            or may_come_from_guess(error, self._guessed_types),
+            "lacks": may_be_environmental(error) or may_come_from_guess(error, self._guessed_types),
         }
-
-
-def _message(error: BaseException) -> str:
-    """Return the shortened message of an exception, with a hook's advice if there is any."""
-    try:
-        message = str(error)[:_MAX_MESSAGE_LENGTH]
-    except Exception:  # noqa: BLE001 - `__str__` of the application may raise anything
-        return "its message cannot be read"
-    advice = hooks.advice(message)
-    return f"{message}. {advice}" if advice else message
-
-
-def _may_be_environmental(error: BaseException) -> bool:
-    """Return whether a missing file, network or environment variable may cause an exception.
-
-    The result is True for every exception that a library defines, as its meaning is unknown.
-    """
-    if type(error).__module__ != "builtins":  # this includes NotGivenError
-        return True
-    if isinstance(error, (OSError, ImportError, EOFError, SystemExit, KeyboardInterrupt)):
-        return True
-    last = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[-1:]]
-    return isinstance(error, KeyError) and last[:1] in _ENVIRONMENT_FILES
 
 
 def program_of(file: str) -> Any:

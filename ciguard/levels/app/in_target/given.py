@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List
 
 from ciguard.levels.app.in_target.hooks import CLIENTS
 from ciguard.levels.app.in_target.stored import stored
+from ciguard.levels.app.in_target.workspace import application_folder
 
 Json = Any
 EVENT = "event"
@@ -106,7 +107,7 @@ def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: boo
 
 def _web_application(flask: Any) -> Any:
     """Return the Flask object of the user's application; a new one if it has none."""
-    folder = f"{os.getcwd()}{os.sep}"
+    folder = f"{application_folder()}{os.sep}"
     own_modules = [
         value for value in list(sys.modules.values()) if _file_of(value).startswith(folder)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +17,8 @@ OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+_COMPARISON = re.compile(r"(?P<operator>[<>]=?) (?P<number>-?\d+(?:\.\d+)?)")
+"""Step to the result of a comparison with a number."""
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
@@ -66,6 +69,12 @@ class Goal:
     def line(self) -> int:
         """Line on which the sub-condition begins."""
         return self.place[0]
+
+
+def comparison_of_step(step: str) -> LiteralTest | None:
+    """Return the comparison with a number that a step of a flow is; None for any other step."""
+    match = _COMPARISON.fullmatch(step)
+    return LiteralTest(match["operator"], (float(match["number"]),)) if match else None
 
 
 def texts_of(sub_condition: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ciguard.levels.app.static_analysis.conditions import (
 from ciguard.levels.app.static_analysis.summaries import ANY, applied_summary
 from ciguard.levels.app.static_analysis.values import (
     EACH,
+    INTO,
     LISTED,
     NOTHING,
     OTHER_SOURCE,
@@ -95,8 +96,10 @@ class Expressions:
                 self._scope.set(name, value, replaces=replaces)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 unpacked = join_values([value, *map(self._fields, value.instances)])
-                for part in parts:
-                    self.bind(part, unpacked, replaces=replaces)
+                for index, part in enumerate(parts):
+                    self.bind(part, unpacked.unpacked(index), replaces=replaces)
+            case ast.Subscript(value=container, slice=ast.Constant(value=index)):
+                self.bind(container, value.as_item(index))
             case ast.Starred(value=starred) | ast.Subscript(value=starred):
                 self.bind(starred, value)
             case ast.Attribute(value=owner, attr=name):
@@ -129,8 +132,6 @@ class Expressions:
                 assigned = self.assigned_value(value)
                 self.bind(target, assigned)
                 return assigned
-            case ast.Lambda(body=body):
-                return self.value_of(body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node)
             case _:
@@ -145,10 +146,27 @@ class Expressions:
                 return join_values(map(self._alternative, values))
             case ast.BinOp() | ast.UnaryOp() | ast.JoinedStr():
                 return self._operands(node).then(one_line_source(node)[:_MAX_LENGTH])
-            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-                return join_values(map(self._alternative, elements))
+            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                return self._display(node)
+            case ast.Lambda(body=body):
+                return self.value_of(body)
             case _:
                 return self._operands(node)
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Value:
+        """Return the value of a collection; tuples and dictionaries keep their items apart."""
+        if isinstance(node, ast.Dict):
+            return join_values(map(self._dictionary_item, node.keys, node.values))
+        elements = [self._alternative(element) for element in node.elts]
+        if isinstance(node, ast.Tuple) and not _has_starred(node.elts):
+            elements = [element.as_item(index) for index, element in enumerate(elements)]
+        return join_values(elements)
+
+    def _dictionary_item(self, key: ast.expr | None, value: ast.expr) -> Value:
+        """Return the value of an item of a dictionary; without a key, of a whole one."""
+        if isinstance(key, ast.Constant):
+            return self.value_of(value).as_item(key.value)
+        return self.value_of(key) | self.value_of(value)
 
     def _operands(self, node: ast.expr) -> Value:
         children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
@@ -264,7 +282,7 @@ class Expressions:
             state.join_field(class_name, name, value or OTHER_SOURCE)
         post_init = state.method(class_name, "__post_init__")
         if post_init:
-            self._apply(post_init, {}, "__post_init__()")
+            self._apply(post_init, {}, f"{INTO}__post_init__()")
 
     def _fields(self, class_name: str) -> Value:
         """Return the join of the fields of a class, for an instance that is unpacked."""
@@ -290,7 +308,7 @@ class Expressions:
         extra_keywords = [value for key, value in keywords.items() if key not in parameters]
         rest = join_values([*arguments[len(parameters) :], *extra_keywords])
         bound |= dict.fromkeys(function.routine.catch_all_parameters(), rest)
-        return self._apply(name, bound, f"{_short(node.func)}()")
+        return self._apply(name, bound, f"{INTO}{_short(node.func)}()")
 
     def _apply(self, name: str, arguments: Mapping[str, Value], step: str) -> Value:
         """Return the result of a function of the application, and record its effects.
@@ -358,6 +376,10 @@ def _is_empty(node: ast.expr) -> bool:
             return True
         case _:
             return False
+
+
+def _has_starred(elements: Sequence[ast.expr]) -> bool:
+    return any(isinstance(element, ast.Starred) for element in elements)
 
 
 def _short(node: ast.AST) -> str:

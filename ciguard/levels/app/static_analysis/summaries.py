@@ -236,10 +236,11 @@ def applied_summary(
         substituted_flows = set(flows).difference(open_flows)
         for flow, source in open_flows.items():
             for argument_flow in arguments.get(source.name, NOTHING).flows or OTHER_SOURCE.flows:
-                extended = argument_flow.then(step)
-                for key in flow.steps:
-                    extended = extended.then(key)
-                substituted_flows.add(extended)
+                extended: ValueFlow | None = argument_flow
+                for key in (step, *flow.steps):
+                    extended = extended.then(key) if extended is not None else None
+                if extended is not None:
+                    substituted_flows.add(extended)
         return frozenset(substituted_flows)
 
     def substitute_open(

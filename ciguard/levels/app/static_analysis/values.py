@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ _MAX_STEPS = 16
 """Maximum number of steps in a flow."""
 _MAX_FLOWS = 3
 """Maximum number of flows from one source in a value."""
+
+
+_CONSTANT_INDEX = re.compile(r"\[(?P<key>-?\d+|'[^']*')\]$|\.(?:get|pop)\((?P<name>'[^']*')")
+"""Step that reads the item under a constant index."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +48,10 @@ EACH = "each"
 """Step from a list to an element."""
 LISTED = "in a list"
 """Step from an element to a list that contains it."""
+ITEM = "item "
+"""Begin of a step from a value to a tuple or dictionary that has it under a constant index."""
+INTO = "into "
+"""Begin of a step into a function of the application, which changes nothing."""
 MORE = "…"
 """Step that replaces all steps beyond the limit."""
 
@@ -54,13 +63,33 @@ class ValueFlow:
     source: Source
     steps: tuple[str, ...] = ()
 
-    def then(self, step: str) -> ValueFlow:
-        """Return the flow with one more step; a repeat is dropped unless it takes an item."""
-        is_item_step = step.startswith("[") or step == EACH
+    def then(self, step: str) -> ValueFlow | None:
+        """Return the flow with one more step; a repeat is dropped unless it takes an item.
+
+        None if the step reads another item of a tuple or dictionary than this one.
+        """
+        item = _item_of(self.steps)
+        if item and _CONSTANT_INDEX.match(step):
+            return self._taken_out() if _is_index_of(step, item) else None
+        if step == EACH and self.steps[-1:] == (LISTED,):
+            before = ValueFlow(self.source, self.steps[:-1])
+            if _item_of(before.steps):
+                return before
+        is_item_step = step.startswith(("[", ITEM)) or step == EACH
         is_repeated = self.steps[-1:] == (step,) and not is_item_step
         if not step or is_repeated or self.steps[-1:] == (MORE,):
             return self
         return ValueFlow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
+
+    def _taken_out(self) -> ValueFlow:
+        """Return the flow without the step into its tuple or dictionary."""
+        steps = self.steps
+        index = max(at for at, known in enumerate(steps) if known.startswith(ITEM))
+        return ValueFlow(self.source, (*steps[:index], *steps[index + 1 :]))
+
+    def unpacked(self, index: int) -> ValueFlow | None:
+        """Return the flow to a variable that is assigned the item at an index."""
+        return self.then(f"[{index}]") if _item_of(self.steps) else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +128,21 @@ class Value:
 
     def then(self, step: str) -> Value:
         """Return the value after a step; only steps into and out of lists keep objects."""
-        flows = _shortest({flow.then(step) for flow in self.flows})
+        flows = _shortest(filter(None, (flow.then(step) for flow in self.flows)))
         is_list_step = step in {EACH, LISTED} or step.startswith("[")
         if not is_list_step:
             return Value(flows)
         return Value(flows, instances=self.instances, operations=self.operations)
+
+    def as_item(self, index: object) -> Value:
+        """Return the value as an item of a tuple or dictionary, which still has its objects."""
+        step = f"{ITEM}{index!r}"
+        return replace(self, flows=frozenset(filter(None, (one.then(step) for one in self.flows))))
+
+    def unpacked(self, index: int) -> Value:
+        """Return the value of a variable that is assigned an item of this value."""
+        flows = filter(None, (flow.unpacked(index) for flow in self.flows))
+        return replace(self, flows=frozenset(flows))
 
 
 NOTHING = Value()
@@ -116,6 +155,19 @@ def join_values(values: Iterable[Value]) -> Value:
     for value in values:
         joined |= value
     return joined
+
+
+def _item_of(steps: tuple[str, ...]) -> str:
+    """Return the index under which a tuple or dictionary has a value; empty if none has it."""
+    outer = [step for step in steps if not step.startswith(INTO)][-1:]
+    return outer[0].removeprefix(ITEM) if outer and outer[0].startswith(ITEM) else ""
+
+
+def _is_index_of(step: str, item: str) -> bool:
+    """Return whether a step reads the item under an index; also one counted from the end."""
+    match = _CONSTANT_INDEX.match(step)
+    index = (match["key"] or match["name"]) if match else ""
+    return index == item or index.startswith("-")
 
 
 def _shortest(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:

@@ -90,7 +90,10 @@ class SimulationEngine:
         """Return a possible answer of the service; see `Engine`."""
         refuse_invalid(operation, content)
         digest = digest_of(content)
-        rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - nothing secret is drawn
+        # All operations of a provider find the same entities in one text.
+        is_shared = operation.task is RecognitionTask.ENTITIES
+        subject = f"{operation.provider} {operation.task}" if is_shared else operation.title
+        rng = random.Random(f"{self.seed} {subject} {digest}")  # noqa: S311 - nothing secret is drawn
         generator = AnswerGenerator(rng, is_confused=rng.random() < self.confusion)
         input_spec = _spec_for_task(self.input_specs.get(digest), operation.task)
         if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:

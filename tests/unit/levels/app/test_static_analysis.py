@@ -72,7 +72,7 @@ def test_find_follows_callees_and_returns_branches_with_their_answers(
     assert call.call_path == ("can.labels_of",)
     assert call.answer.operation.task is RecognitionTask.LABELS
     assert call.call_inputs.inputs == (
-        ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
+        ("path", ("into labels_of()", "open()", ".read()", "vision.Image()")),
     )
     assert conditions(functions["can.smart_can"]) == ["for c in classes", "c == 'food'"]
     ((answer, steps),) = functions["can.smart_can"].goals[1].answers
