@@ -22,11 +22,11 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def explored(folder: Path) -> dict[str, ExploredFunction]:
+def explored(folder: Path, budget_s: float = 60.0) -> dict[str, ExploredFunction]:
     """Return what came of its functions, by their names in the file."""
     application = read_application(folder)
     found = find_service_functions(application, known_providers())
-    results = explore(application, found, python=sys.executable, budget_s=60.0)
+    results = explore(application, found, python=sys.executable, budget_s=budget_s)
     return {one.function.name.removeprefix("app."): one for one in results}
 
 

@@ -77,7 +77,7 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
             ):
                 continue  # the meaning of a value computed from the score is unknown
             steps = _steps_from_answer(condition, response.operation)
-            if not _compares_names(condition, response.operation):
+            if not compares_names(condition, response.operation):
                 continue
             specs = tuple(_input_specs(condition, response)) if steps is not None else ()
             if specs and steps is not None:
@@ -127,7 +127,7 @@ def _specs_of_response(response: StubResponse) -> Iterator[InputSpec]:
         yield from (InputSpec(task, key) for key in keys if key)
 
 
-def _compares_names(condition: ServiceCondition, operation: Operation) -> bool:
+def compares_names(condition: ServiceCondition, operation: Operation) -> bool:
     """Return whether a sub-condition may compare texts with names or types of results.
 
     True for text recognition, as answers contain the recognised text in many fields.

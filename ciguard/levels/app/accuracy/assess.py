@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.accuracy.aims import aims_of, specs_of_outcomes
 from ciguard.levels.app.accuracy.generated_inputs import synthesise_inputs
+from ciguard.levels.app.accuracy.reasons import reasons_not_judged
 from ciguard.levels.app.accuracy.robustness import Robustness, exceptions
 from ciguard.levels.app.accuracy.trials import Trials
 from ciguard.levels.app.accuracy.verdicts import ConditionJudge, ConditionVerdict
@@ -50,6 +51,8 @@ class Assessment:
     """Specifications for which no input could be synthesised."""
     crashes: list[tuple[Crash, ServiceInput]] = field(default_factory=list)
     """Crashes, each with the input of the call."""
+    unjudged_goals: list[tuple[Goal, str]] = field(default_factory=list)
+    """Sub-conditions that are not judged, each with the reason."""
     unjudged_inputs: Counter[str] = field(default_factory=Counter)
     """Reason why inputs are not judged → number of inputs."""
     robustness: Robustness | None = None
@@ -108,6 +111,7 @@ def assess(
     ):
         for result in explored:
             aims = [aim for aim in aims_of(result) if aim.goal not in judged_goals]
+            judged_before = frozenset(judged_goals)
             # Calls of the real service cost the user money.
             is_skipped = (
                 settings.options.is_real or result.answers_by_outcome.keys() <= judged_goals
@@ -125,7 +129,11 @@ def assess(
             judged_goals.update(result.answers_by_outcome)
             caller = FunctionCaller(host, result.function, module, routine)
             assessment = _FunctionAssessment(result, aims, settings, application, python)
-            yield assessment.run(caller, routine, extra_specs, Path(folder))
+            done = assessment.run(caller, routine, extra_specs, Path(folder))
+            judged = {verdict.goal for verdict in done.verdicts} | judged_before
+            aimed = {aim.goal for aim in aims}
+            done.unjudged_goals = list(reasons_not_judged(result, aimed, judged))
+            yield done
 
 
 _NO_INPUT_PARAMETER = "no parameter of the function supplies the input of its service calls"

@@ -174,7 +174,7 @@ def accuracy(  # noqa: PLR0913 - one parameter for each option
     """
     from ciguard.levels.app.accuracy import AccuracyOptions, assess, settings_for
     from ciguard.levels.app.exploration import ProcessEnvironment, explore
-    from ciguard.levels.app.reports.accuracy import accuracy_summary, assessment_lines
+    from ciguard.levels.app.reports.accuracy import assessment_lines, closing_lines
     from ciguard.levels.app.reports.page import write_accuracy_page
     from ciguard.levels.app.reports.patches import write_patches
     from ciguard.levels.app.reports.remarks import AppRemarks
@@ -221,7 +221,7 @@ def accuracy(  # noqa: PLR0913 - one parameter for each option
             remarks.add_assessment(assessment)
             results.append(assessment)
             yield from assessment_lines(assessment)
-        yield accuracy_summary(results)
+        yield from closing_lines(results, functions)
 
     try:
         with interrupts.raised():

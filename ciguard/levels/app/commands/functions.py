@@ -53,10 +53,17 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
         if any(fnmatch.fnmatchcase(function.name, glob) for glob in globs)
     ]
     if not functions:
-        wanted = " or ".join(globs)
-        msg = (
-            f"{path}: no function that matches {wanted} calls a service. "
-            f"`ciguard app services {path}` lists all functions that do."
-        )
-        raise ConfigurationError(msg)
+        raise ConfigurationError(_nothing_to_call(path, globs, application))
     return application, functions
+
+
+def _nothing_to_call(path: Path, globs: Sequence[str], application: Application) -> str:
+    """Return why there is no function to call: no file could be read, or none calls a service."""
+    unread = [f"{one.file}: {one.reason}" for one in application.unreadable_files]
+    if unread and not application.modules:
+        return f"{path}: no file could be read. {'; '.join(unread)}"
+    skipped = f" These files could not be read: {'; '.join(unread)}." if unread else ""
+    return (
+        f"{path}: no function that matches {' or '.join(globs)} calls a service.{skipped} "
+        f"`ciguard app services {path}` lists all functions that do."
+    )

@@ -6,6 +6,9 @@ import itertools
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.answers import agree, answers_to
+from ciguard.levels.app.exploration.arguments import CannotCallError
+from ciguard.levels.app.providers.description import Field, RecognitionTask
+from ciguard.levels.app.providers.registered import has_answer_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +28,17 @@ def agreeing_operations(operations: Iterable[Operation]) -> list[list[Operation]
         else:
             group.append(operation)
     return groups
+
+
+def check_stub_responses(operations: Iterable[Operation]) -> None:
+    """Raise `CannotCallError` if ciguard cannot write responses of an operation."""
+    for operation in operations:
+        has_keys = Field.KEY in (operation.fields or {})
+        is_sentiment = operation.task is RecognitionTask.SENTIMENT
+        has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
+        if not has_answer_writer(operation) or not (has_keys or has_records or is_sentiment):
+            msg = f"ciguard has no stub responses for {operation.title}"
+            raise CannotCallError(msg)
 
 
 def combinations_of(

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.exploration.answers import StubResponse, refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
-from ciguard.levels.app.exploration.combinations import agreeing_operations, combinations_of
+from ciguard.levels.app.exploration.combinations import (
+    agreeing_operations,
+    check_stub_responses,
+    combinations_of,
+)
 from ciguard.levels.app.exploration.contents import plain_contents
 from ciguard.levels.app.exploration.failures import EXIT_EXCEPTIONS, Answers, Crash, Hang, crash_of
 from ciguard.levels.app.exploration.function_caller import (
@@ -27,8 +31,6 @@ from ciguard.levels.app.exploration.function_caller import (
 from ciguard.levels.app.exploration.hints import hints_of
 from ciguard.levels.app.exploration.random_answers import response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
-from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.providers.registered import has_answer_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +49,10 @@ if TYPE_CHECKING:
 
 _MAX_RUNS = 400
 """Maximum number of calls with enumerated stub responses."""
+_MIN_RUNS = 3
+"""Minimum number of calls: without a result, with a plain one, and with another."""
+_SHARE_OF_ENUMERATION = 0.7
+"""Share of the time for enumerated stub responses: crashes are tried again in the rest."""
 _MAX_SEARCH_S = 10.0
 """Maximum duration of the random search, in seconds."""
 _MAX_WITHOUT_PROGRESS = 600
@@ -78,6 +84,8 @@ class ExploredFunction:
     """Exceptions that a missing file, network or key may have caused."""
     flaky_crashes: list[Crash] = field(default_factory=list)
     """Exceptions that did not recur with the same answers in a new process."""
+    unrepeated_crashes: list[Crash] = field(default_factory=list)
+    """Exceptions for whose second try there was no time."""
     constant_crash: Crash | None = None
     """Exception that each tried answer causes; None if one does not."""
     uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
@@ -172,7 +180,7 @@ class _FunctionExploration:
     def run(self, folder: Path, budget_s: float) -> ExploredFunction:
         result = self._result
         try:
-            self._check_stub_responses()
+            check_stub_responses(self._operations())
             self._folder = folder
             forms = arguments_for(self._function, self._routine, plain_contents(), folder)
         except CannotCallError as error:
@@ -189,7 +197,8 @@ class _FunctionExploration:
                 break
             self._run(answers)
             result.seconds = time.monotonic() - start
-            if result.seconds > budget_s:
+            is_late = result.seconds > budget_s * _SHARE_OF_ENUMERATION
+            if is_late and result.runs >= _MIN_RUNS:
                 break
         self._search()
         self._classify_failures()
@@ -210,16 +219,6 @@ class _FunctionExploration:
                 return index
             progress.append((len(call.operations), call.exception is None, -index))
         return -max(progress)[2]
-
-    def _check_stub_responses(self) -> None:
-        """Raise `CannotCallError` if ciguard cannot write responses of an operation."""
-        for operation in self._operations():
-            has_keys = Field.KEY in (operation.fields or {})
-            is_sentiment = operation.task is RecognitionTask.SENTIMENT
-            has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
-            if not has_answer_writer(operation) or not (has_keys or has_records or is_sentiment):
-                msg = f"ciguard has no stub responses for {operation.title}"
-                raise CannotCallError(msg)
 
     def _operations(self) -> list[Operation]:
         return list(dict.fromkeys(call.answer.operation for call in self._function.calls))
@@ -330,6 +329,9 @@ class _FunctionExploration:
         for _, crash in self._crash_counts.values():
             if not crash.is_judged:
                 result.unjudged_crashes.append(crash)
+            # The first crash is tried again even if its time is over.
+            elif time.monotonic() > self._deadline and (result.crashes or result.flaky_crashes):
+                result.unrepeated_crashes.append(crash)
             elif self._recurs(crash):
                 result.crashes.append(crash)
             else:
@@ -337,8 +339,6 @@ class _FunctionExploration:
 
     def _recurs(self, crash: Crash) -> bool:
         """Return whether a crash recurs in a new process with its answers, and with no others."""
-        if time.monotonic() > self._deadline:
-            return False
         self._caller.restart()
         if not self._returning_answers:
             return self._fails(crash.answers)

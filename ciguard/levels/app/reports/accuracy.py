@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.accuracy import Assessment, ConditionVerdict, Robustness
     from ciguard.levels.app.input_synthesis import InputSpec
+    from ciguard.levels.app.static_analysis import ServiceFunction
 
 _MAX_LINE_LENGTH = 200
 _MAX_REASON_LENGTH = 400
@@ -37,7 +38,30 @@ def assessment_lines(assessment: Assessment) -> Iterator[str]:
         yield from _robustness_lines(assessment.robustness)
 
 
-def accuracy_summary(results: Sequence[Assessment]) -> str:
+def closing_lines(
+    results: Sequence[Assessment], functions: Sequence[ServiceFunction]
+) -> Iterator[str]:
+    """Yield lines about the functions that were not called, and a summary.
+
+    Args:
+        results: the results of the others.
+        functions: all functions.
+    """
+    called = {assessment.explored.function.name for assessment in results}
+    skipped = [function for function in functions if function.name not in called]
+    without = [function.name for function in skipped if not function.goals]
+    judged = [function.name for function in skipped if function.goals]
+    if without:
+        yield _line(f"not called, because no answer decides a condition: {', '.join(without)}")
+    if judged:
+        yield _line(
+            "not called, because their conditions were judged in other functions or depend on "
+            f"nothing that an input can show: {', '.join(judged)}"
+        )
+    yield _summary(results)
+
+
+def _summary(results: Sequence[Assessment]) -> str:
     """Return the numbers of tested functions and judged sub-conditions."""
     tested = sum(not assessment.problem for assessment in results)
     judged = sum(len(assessment.verdicts) for assessment in results)
@@ -57,7 +81,9 @@ def input_summary(assessment: Assessment) -> str:
 
 
 def untested_notes(assessment: Assessment) -> Iterator[str]:
-    """Yield a note for each input or specification of a function that was not judged."""
+    """Yield a note for each sub-condition, input and specification that was not judged."""
+    for goal, reason in assessment.unjudged_goals:
+        yield f"{goal.branch.file}:{goal.line}: not judged: {goal.text}: {reason}"
     for problem, count in assessment.unjudged_inputs.items():
         yield f"{counted(count, 'input')} not judged: {problem}"
     for wanted in assessment.missing:

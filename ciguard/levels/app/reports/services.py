@@ -138,6 +138,11 @@ def exploration_lines(explored: ExploredFunction) -> Iterator[str]:
         yield _line(
             f"  {crash.file}:{crash.line}: not judged, because it occurred only once: {crash.error}"
         )
+    for crash in explored.unrepeated_crashes:
+        yield _line(
+            f"  {crash.file}:{crash.line}: not judged, because no time was left to call the "
+            f"function again; add time with --seconds: {crash.error}"
+        )
     for name, crash in explored.uncaught_refusals.items():
         refusal = f"{name}: {crash.refusal}"
         yield _line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.conditions import Literal
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_PYTHON_2 = re.compile(
+    "Missing parentheses in call to|multiple exception types must be parenthesized|leading zeros"
+)
+"""Reasons for which Python 3 does not read a file of Python 2."""
 _MAX_DEPTH = 120
 """Maximum depth of a syntax tree; a deeper one could exceed Python's recursion limit."""
 MAIN = "<module>"
@@ -203,6 +208,9 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     except UnreadableSourceError as error:
         if not error.line:
             return UnreadableFile(name, f"cannot be read: {error.reason}")
+        if _PYTHON_2.search(error.reason):
+            problem = f"line {error.line} is Python 2 ({error.reason})"
+            return UnreadableFile(name, f"{problem}; convert the file, such as with `2to3 -w`")
         problem = f"line {error.line} is not valid in this Python version"
         return UnreadableFile(name, f"{problem}: {error.reason}")
     except OSError as error:
