@@ -46,6 +46,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
     call_text = "\n".join(call_lines)
     imports = ["import base64"] if files or "b64decode(" in call_text else []
+    imports += ["import builtins"] if "builtins." in call_text else []
     imports += ["import os", "import sys"]
     imports += ["import tempfile"] if files else []
     imports += ["from contextlib import suppress"]
@@ -109,6 +110,8 @@ def _call_statements(call: Json, file: str, outcome: Outcome | None) -> Iterator
     for key in [key for key, form in arguments.items() if "argv" in form]:
         argument = _string(arguments.pop(key)["argv"])
         yield f"sys.argv = [{scalar(file)}, {argument}]"
+    for key in [key for key, form in arguments.items() if "input" in form]:
+        yield f"builtins.input = lambda *_: {_string(arguments.pop(key)['input'])}"
     if name == _PROGRAM:
         yield f"function = program_of({scalar(file)})"
     elif not object_parameters:

@@ -160,7 +160,7 @@ class Trials:
             self._caller.restart()
             call = CallDidNotReturn("calls services without end")
         match call:
-            case CallEnded(outcomes, taken_branches, _, exception):
+            case CallEnded(outcomes, taken_branches, _, exception, _):
                 trial.outcomes = frozenset(outcomes)
                 trial.true_goals = frozenset(goal for goal, value in outcomes if value)
                 trial.taken_branches = taken_branches

@@ -14,6 +14,7 @@ from ciguard.levels.app.commands.functions import (
     function_option,
     functions_in,
     python_option,
+    stub_option,
     unconfined_option,
 )
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @function_option
 @python_option
 @unconfined_option
+@stub_option
 @click.option(
     "--images",
     type=click.Path(file_okay=False, path_type=Path),
@@ -134,6 +136,7 @@ def accuracy(  # noqa: PLR0913 - one parameter for each option
     globs: tuple[str, ...],
     python: str,
     unconfined: bool,
+    stubs: tuple[str, ...],
     images: Path | None,
     search: str | None,
     search_url: str | None,
@@ -185,7 +188,9 @@ def accuracy(  # noqa: PLR0913 - one parameter for each option
         msg = "--search-url and --cache have no effect without --search. Add --search openverse."
         raise ConfigurationError(msg)
     application, functions = functions_in(path, globs)
-    process_environment = ProcessEnvironment(is_confined=not unconfined)
+    process_environment = ProcessEnvironment(
+        is_confined=not unconfined, stubs=stubs, is_lenient=True
+    )
     options = AccuracyOptions(
         images=images,
         search=search or "",

@@ -14,6 +14,7 @@ from ciguard.levels.app.commands.functions import (
     function_option,
     functions_in,
     python_option,
+    stub_option,
     unconfined_option,
 )
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @function_option
 @python_option
 @unconfined_option
+@stub_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1.0),
@@ -42,6 +44,7 @@ def explore(  # noqa: PLR0913 - one parameter for each option
     globs: tuple[str, ...],
     python: str,
     unconfined: bool,
+    stubs: tuple[str, ...],
     seconds: float,
     github: bool,
 ) -> None:
@@ -69,7 +72,9 @@ def explore(  # noqa: PLR0913 - one parameter for each option
     failing = []
 
     def lines() -> Iterator[str]:
-        process_environment = ProcessEnvironment(is_confined=not unconfined)
+        process_environment = ProcessEnvironment(
+            is_confined=not unconfined, stubs=stubs, is_lenient=True
+        )
         for explored in explore_functions(
             application,
             functions,

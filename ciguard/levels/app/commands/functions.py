@@ -36,6 +36,15 @@ unconfined_option = click.option(
     help="Run the application without confinement, with your own permissions.",
 )
 
+stub_option = click.option(
+    "--stub",
+    "stubs",
+    multiple=True,
+    metavar="PACKAGE",
+    help="Package in place of which a stub is imported, such as one that needs a network or a "
+    "database. May be given more than once. Packages that are not installed are stubbed anyway.",
+)
+
 
 def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[ServiceFunction]]:
     """Read an application, and return its functions that call a service and match a glob.

@@ -44,7 +44,7 @@ _COLLECTION = re.compile(
 )
 _OPTIONAL = re.compile(r"(?:\w+\.)*Optional\[(?P<item>.*)\]")
 _VALUES_BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
-_ARGV = "argv"
+_ARGV, _INPUT = "argv", "input"
 _NUMBER_TYPES = frozenset({"int", "float", "bool"})
 """Types of parameters that cannot hold an image, a text or a sound."""
 
@@ -106,6 +106,10 @@ def arguments_for(
     forms |= request_arguments
     if _reads_command_line(routine):
         forms[_ARGV] = [_argv(function, contents, folder)]
+    if _reads_terminal(routine):
+        kind = use.kind()
+        text = contents[kind].decode() if kind is MediaKind.TEXT else ""
+        forms[_INPUT] = [{_INPUT: text or str(content_file(kind, contents[kind], folder))}]
     if constructor_forms:
         class_name = routine.name.rpartition(".")[0]
         objects = [
@@ -220,7 +224,7 @@ def has_input_parameter(function: ServiceFunction, routine: Routine) -> bool:
         map(_is_file, _parameters_to_fill(routine, function_use))
     )
     is_given |= bool(routine.request or routine.event)
-    return is_given or _reads_command_line(routine)
+    return is_given or _reads_command_line(routine) or _reads_terminal(routine)
 
 
 def _reads_command_line(routine: Routine) -> bool:
@@ -228,6 +232,13 @@ def _reads_command_line(routine: Routine) -> bool:
     nodes = (node for statement in routine.body for node in ast.walk(statement))
     names = (node.attr if isinstance(node, ast.Attribute) else "" for node in nodes)
     return not {"argv", "ArgumentParser"}.isdisjoint(names)
+
+
+def _reads_terminal(routine: Routine) -> bool:
+    """Return whether a function asks the user for a text."""
+    nodes = (node for statement in routine.body for node in ast.walk(statement))
+    called = (node.func for node in nodes if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id == "input" for function in called)
 
 
 def _is_file(parameter: ast.arg) -> bool:

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 
 _MAX_RUNS = 400
 """Maximum number of calls with enumerated stub responses."""
-_MIN_RUNS = 3
-"""Minimum number of calls: without a result, with a plain one, and with another."""
+_MIN_RUNS = 3  # without a result, with a plain one, and with another
 _SHARE_OF_ENUMERATION = 0.7
 """Share of the time for enumerated stub responses: crashes are tried again in the rest."""
 _MAX_SEARCH_S = 10.0
@@ -90,6 +89,8 @@ class ExploredFunction:
     """Exception that each tried answer causes; None if one does not."""
     uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
     """Class of an exception → uncaught exception after the service refused the content."""
+    remarks: tuple[str, ...] = ()
+    """What the application was called without: stubbed packages and skipped statements."""
     hangs: list[Hang] = field(default_factory=list)
     """Calls that did not return."""
 
@@ -243,7 +244,8 @@ class _FunctionExploration:
                     )
             case CallNotPossible(reason):
                 result.problem = reason
-            case CallEnded(outcomes, _, _, exception):
+            case CallEnded(outcomes, _, _, exception, remarks):
+                result.remarks = remarks
                 for goal, value in outcomes:
                     result.answers_by_outcome[goal].setdefault(value, answers)
                 self._exits += exception is not None and exception["type"] in EXIT_EXCEPTIONS
@@ -315,7 +317,7 @@ class _FunctionExploration:
             result.problem = (
                 f"fails for each answer that was tried: {crash.error} (line {crash.line})"
             )
-            result.constant_crash = crash
+            result.constant_crash = None if result.remarks else crash
             return
         if not result.problem and result.runs and not self._service_calls:
             result.problem = (

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.findings import ServiceFunction
 
 _ENTRY = "ciguard.levels.app.in_target.explorer"
+_WEB_PACKAGES = ("django", "fastapi", "flask", "starlette")
+"""Packages that ciguard itself uses to call a view: they cannot be stubbed."""
 _PLACEHOLDER = "name"
 """Value of a required environment variable whose name suggests no value."""
 CALL_LIMIT_S = 20.0
@@ -54,6 +56,8 @@ class CallEnded:
     """Names of the operations that were called."""
     exception: Json = None
     """Exception: type, message, frames, and whether a missing file or key may be its cause."""
+    remarks: tuple[str, ...] = ()
+    """What the application was called without: stubbed packages and skipped statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,9 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
         },
         "places": sorted({*map(_place, goals), *(_branch_place(goal.branch) for goal in goals)}),
         "root": str(root),
+        "stubs": list(effective_environment.stubs),
+        "is_lenient": effective_environment.is_lenient and not is_real,
+        "kept": sorted({*_WEB_PACKAGES, *_provider_packages()}),
         "inputs": str(inputs) if inputs else "",
         "real": is_real,
         "providers": {
@@ -138,6 +145,11 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
             held=effective_environment.file_access(python, root, readable),
         )
     )
+
+
+def _provider_packages() -> set[str]:
+    packages = (package for provider in known_providers() for package in provider.packages)
+    return {package.partition(".")[0] for package in packages}
 
 
 def _variables(application: Application) -> dict[str, str]:
@@ -242,7 +254,11 @@ class FunctionCaller:
             self._branches[place] for place, value in places if value and place in self._branches
         )
         return CallEnded(
-            outcomes, taken_branches, tuple(reply.content["asked"]), reply.content["raised"]
+            outcomes,
+            taken_branches,
+            tuple(reply.content["asked"]),
+            reply.content["raised"],
+            tuple(reply.content["remarks"]),
         )
 
 

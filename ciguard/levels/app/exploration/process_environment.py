@@ -26,6 +26,10 @@ class ProcessEnvironment:
     """Environment variables; if None, ciguard's own, without secrets if the process is confined."""
     readable: tuple[Path, ...] | None = None
     """Files that the interpreter needs; if None, those that the interpreter reports."""
+    stubs: tuple[str, ...] = ()
+    """Packages in place of which stubs are imported."""
+    is_lenient: bool = False
+    """True if packages that are missing are stubbed, and statements that fail on import skipped."""
     is_confined: bool = True
     """True if the kernel lets the process read only its own files and write only its own folder."""
 

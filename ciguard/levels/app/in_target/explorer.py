@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import builtins
 import contextlib
 import faulthandler
 import importlib
@@ -26,7 +27,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ciguard.levels.app.in_target import hooks, stored
 from ciguard.levels.app.in_target.asking import UnknownOperationError
-from ciguard.levels.app.in_target.causes import may_be_environmental, message_of
+from ciguard.levels.app.in_target.causes import ErrorRecords
 from ciguard.levels.app.in_target.given import (
     CALLER_FORMS,
     EVENT,
@@ -36,22 +37,24 @@ from ciguard.levels.app.in_target.given import (
     event,
     forms_in,
 )
-from ciguard.levels.app.in_target.guessing import guesses, may_come_from_guess
+from ciguard.levels.app.in_target.guessing import guesses
 from ciguard.levels.app.in_target.probing import Probes
 from ciguard.levels.app.in_target.served import listen_on
+from ciguard.levels.app.in_target.stubs import Stubs
 from ciguard.levels.app.in_target.waiting import shorten_waiting
 from ciguard.levels.app.in_target.workspace import Workspace
 
 Json = Any
-_SETUP_FORMS = frozenset({"argv", "object", "request"})
+_SETUP_FORMS = frozenset({"argv", "input", "object", "request"})
 """Forms that prepare a call instead of making one of its arguments."""
 PROGRAM = "<module>"
 """Name of the function that stands for a file's top-level code."""
+_TYPED = "1"
+"""What a person types while a file is imported: a text that is also a number."""
 _MAX_ITEMS = 1000
 """Maximum number of items that are read from a generator."""
 _MAX_REQUESTS = 200
 """Maximum number of requests to services in one call."""
-_CONFINEMENT_NOTE = " (ciguard confines applications, see docs/levels/app.md)"
 
 
 def run(settings: Json, descriptor: int) -> None:
@@ -95,6 +98,7 @@ class _Explorer:
         self._channel_lock = threading.Lock()
         self._requested: List[str] = []
         self._problem = ""
+        self._last_error: Any = None
         self._is_in_call = False
         self._guessed_types: Set[str] = set()
         """Names of the types of those arguments that were guessed from a parameter's name."""
@@ -105,7 +109,12 @@ class _Explorer:
         self._providers = settings["providers"]
         self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
-        self._probes = Probes(settings["files"], places, settings["texts"])
+        self._is_lenient = settings["is_lenient"]
+        self._stubs = Stubs(settings["stubs"], settings["kept"])
+        self._probes = Probes(
+            settings["files"], places, settings["texts"], is_lenient=self._is_lenient
+        )
+        self._errors = ErrorRecords(self._probes.file_of, is_confined=bool(self._confined_by))
 
     def serve(self) -> None:
         """Install the hooks, and answer requests until the channel is closed."""
@@ -114,6 +123,7 @@ class _Explorer:
             self._install(provider, hook, is_asked=settings["is_asked"])
         if not self._uses_real_service:  # a real service needs its time
             shorten_waiting()
+        self._stubs.install()
         self._probes.install()
         self._send({"ready": "", "confined_by": self._confined_by})
         for line in self._incoming:
@@ -187,6 +197,8 @@ class _Explorer:
         if name in self._leaves_files:
             self._workspace.put_back()
         answer = self._call_once(request)
+        while self._is_lenient and self._stubs.add_missing(self._last_error):
+            answer = self._call_once(request)
         exists_already = FileExistsError.__name__ in str(
             answer.get("problem") or (answer["raised"] or {}).get("type")
         )
@@ -199,31 +211,46 @@ class _Explorer:
         """Call the requested function; return its exception and its sub-conditions' outcomes."""
         if self._problem:
             return {"problem": self._problem}
-        self._answers, self._requested = request["answers"], []
+        self._answers, self._requested, self._last_error = request["answers"], [], None
+        self._stubs.were_used = False
         self._probes.reset()
         try:
             function, positional, arguments = self._prepare(request)
         except _CannotBeCalledError as error:
+            self._last_error = error.__cause__
             return {"problem": str(error)}
         self._probes.reset()
         random.seed(0)  # makes the application's random choices repeatable
-        raised = None
+        raised, problem = None, ""
         try:
             finished(function(*positional, **arguments))
         except _TooManyRequestsError:
-            return {"problem": f"it sends more than {_MAX_REQUESTS} requests to services"}
+            problem = f"it sends more than {_MAX_REQUESTS} requests to services"
         except UnknownOperationError as error:
-            return {"problem": f"it uses {error}, for which ciguard has no stub responses"}
+            problem = f"it uses {error}, for which ciguard has no stub responses"
         except BaseException as error:  # noqa: BLE001 - the application may raise anything
-            raised = self._error_record(error)
+            self._last_error = error
+            raised = self._errors.record(
+                error, self._guessed_types, is_excused=self._stubs.were_used
+            )
+            problem = self._probes.skipped_definition(error)
             if not raised["frames"] and not inspect.isroutine(function):
                 kind = f"{type(function).__module__}.{type(function).__name__}"
                 problem = (
                     f"its decorators replace it by an object of {kind}, and calling this object "
-                    f"fails: {self._error_text(error)}"
+                    f"fails: {self._errors.text(error)}"
                 )
-                return {"problem": problem}
-        return {"seen": self._probes.outcomes, "asked": self._requested, "raised": raised}
+        if problem:
+            return {"problem": problem}
+        return {
+            "seen": self._probes.outcomes,
+            "asked": self._requested,
+            "raised": raised,
+            "remarks": [
+                *(f"{name} is not installed, and was stubbed" for name in self._stubs.missing),
+                *self._probes.remarks(),
+            ],
+        }
 
     def _prepare(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
         """Return a callable, its positional arguments and its keyword arguments."""
@@ -231,6 +258,7 @@ class _Explorer:
         stored.remove_all()
         self._guessed_types = set(guesses(list(forms.values())))
         sys.argv = ProgramArguments([request["file"]])
+        self._type_in(_TYPED)
         function = self._find_function({**request, "arguments": forms})
         arguments = {
             name: self._make_argument(form)
@@ -242,6 +270,8 @@ class _Explorer:
                 function = self._with_web_request(function, form["request"])
             if "argv" in form:
                 sys.argv.append(form["argv"])
+            if "input" in form:
+                self._type_in(form["input"])
         if EVENT in arguments:
             self._guessed_types |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
@@ -249,6 +279,11 @@ class _Explorer:
         # `arguments`. If one of the positional arguments is bound, pass all others by keyword.
         positional = request["positional"] if arguments.keys() >= set(request["positional"]) else []
         return function, [arguments.pop(name) for name in positional], arguments
+
+    def _type_in(self, text: str) -> None:
+        """Let the application read a text from its terminal, which a person types."""
+        self._guessed_types.add("str")
+        builtins.input = lambda *_: text
 
     def _find_function(self, request: Json) -> Any:
         """Return the requested function, or a method of an object that is created here."""
@@ -260,7 +295,7 @@ class _Explorer:
             module = self._import_module(request["module"], request["file"])
             self._workspace.remember(before)
         except BaseException as error:
-            msg = f"cannot be imported: {self._error_text(error)}"
+            msg = f"cannot be imported: {self._errors.text(error)}"
             raise _CannotBeCalledError(msg) from error
         objects = [form["object"] for form in request["arguments"].values() if "object" in form]
         try:
@@ -275,7 +310,7 @@ class _Explorer:
         except _CannotBeCalledError:
             raise
         except BaseException as error:
-            msg = f"cannot be created: {self._error_text(error)}"
+            msg = f"cannot be created: {self._errors.text(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _with_web_request(self, function: Any, request: Json) -> Any:
@@ -294,7 +329,7 @@ class _Explorer:
         try:
             return argument(form)
         except BaseException as error:
-            msg = f"an argument cannot be created: {self._error_text(error)}"
+            msg = f"an argument cannot be created: {self._errors.text(error)}"
             raise _CannotBeCalledError(msg) from error
 
     def _import_module(self, name: str, file: str) -> Any:
@@ -307,38 +342,6 @@ class _Explorer:
                 return module
         module_name = name if name not in sys.modules else f"{name} of {file}"
         return self._modules_by_name.setdefault(name, self._probes.load(module_name, file))
-
-    def _error_text(self, error: BaseException) -> str:
-        """Return a text with type, message and line in the application of an exception."""
-        if isinstance(error, ModuleNotFoundError) and not hooks.advice(str(error)):
-            return f"{self._message_with_note(error)} in the interpreter of --python"
-        frames = self._error_record(error)["frames"]
-        where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
-        return f"{type(error).__name__}: {self._message_with_note(error)}{where}"
-
-    def _message_with_note(self, error: BaseException) -> str:
-        """Return the message of an exception, with a note if ciguard's confinement may cause it."""
-        if isinstance(error, PermissionError) and self._confined_by:
-            return f"{message_of(error)}{_CONFINEMENT_NOTE}"
-        return message_of(error)
-
-    def _error_record(self, error: BaseException) -> Json:
-        """Return a description of an exception as JSON, with its frames in the application.
-
-        `own` is True if the application's code raised it; `lacks`, if a missing file or variable,
-        or a wrong guess, may be the cause.
-        """
-        frames = [
-            [self._probes.file_of(frame.filename), frame.lineno or 0, frame.name]
-            for frame in traceback.extract_tb(error.__traceback__)
-        ]
-        return {
-            "type": type(error).__name__,
-            "message": self._message_with_note(error),
-            "frames": [frame for frame in frames if frame[0]],
-            "own": bool(frames and frames[-1][0]),
-            "lacks": may_be_environmental(error) or may_come_from_guess(error, self._guessed_types),
-        }
 
 
 def program_of(file: str) -> Any:

@@ -4,17 +4,24 @@ On import, modules are compiled from an instrumented syntax tree, which keeps li
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import contextlib
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import operator
 import os
 import sys
 import tokenize
+import traceback
 from typing import Any, Dict, List, Set, Tuple
 
+_FUTURE_FLAGS = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 REPORT = "__ciguard_report__"
 Place = Tuple[str, int, int, int, int]
 """Position of an expression: file, first line and column, last line and column."""
@@ -28,6 +35,8 @@ class Probes:
         files: Dict[str, str],
         places: Set[Place],
         texts: Dict[str, str],
+        *,
+        is_lenient: bool = False,
     ) -> None:
         """Create the probes.
 
@@ -35,7 +44,11 @@ class Probes:
             files: the real path of each file of the application → its name in reports.
             places: the positions of the sub-conditions to instrument.
             texts: name of a file → text that replaces its content, such as a patched one.
+            is_lenient: whether a statement that fails when its file is imported is skipped.
         """
+        self._is_lenient = is_lenient
+        self._skipped: Dict[Tuple[str, int], Tuple[Set[str], str]] = {}
+        """File and line of each skipped statement → names that it would define, and its error."""
         self._files = files
         self._texts = texts
         self._places = places
@@ -75,6 +88,58 @@ class Probes:
 
     def code(self, path: str) -> Any:
         """Return the compiled code of a file, with instrumented sub-conditions."""
+        return compile(self._tree(path), path, "exec", dont_inherit=True)
+
+    def remarks(self) -> List[str]:
+        """Return a text about each statement that was skipped."""
+        return [
+            f"{file}, line {line} was skipped on import: {error}"
+            for (file, line), (_, error) in self._skipped.items()
+        ]
+
+    def skipped_definition(self, error: Any) -> str:
+        """Return why the name that an exception misses is not defined; empty if unknown."""
+        name = str(error).partition("'")[2].partition("'")[0]
+        if isinstance(error, NameError):
+            for (file, line), (names, reason) in self._skipped.items():
+                if name in names:
+                    return f"cannot be imported: {reason} ({file}, line {line})"
+        return ""
+
+    def resume(self, module: Any, path: str, error: BaseException) -> None:
+        """Run the statements of a module after one that failed, unless its definitions failed.
+
+        Raises:
+            BaseException: the error, if it is no failure of a single statement.
+        """
+        tree = self._tree(path)
+        failure: Any = error
+        while failure is not None:
+            index = _failed_statement(tree, path, failure)
+            if not self._is_lenient or index is None:
+                raise failure
+            statement = tree.body[index]
+            names = {
+                node.id
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
+            text = f"{type(failure).__name__}: {failure}"
+            self._skipped[self.file_of(path), statement.lineno] = (names, text)
+            failure = self._run(tree.body[index + 1 :], module, path)
+
+    def _run(self, statements: List[Any], module: Any, path: str) -> Any:
+        """Run statements in a module, and return the exception that ends them, if one does."""
+        flags = self.code(path).co_flags & _FUTURE_FLAGS
+        code = compile(ast.Module(statements, []), path, "exec", flags, dont_inherit=True)
+        try:
+            exec(code, module.__dict__)  # noqa: S102 - the application's own statements
+        except BaseException as error:  # noqa: BLE001 - returned
+            return error
+        return None
+
+    def _tree(self, path: str) -> Any:
+        """Return the instrumented syntax tree of a file."""
         name = self.file_of(path)
         if name in self._texts:
             tree = ast.parse(self._texts[name], path)
@@ -82,7 +147,7 @@ class Probes:
             with tokenize.open(path) as text:
                 tree = ast.parse(text.read(), path)
         changed = _Instrumenter(name, self._places).visit(tree)
-        return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
+        return ast.fix_missing_locations(changed)
 
     def report(self, value: Any, *place: Any) -> Any:
         """Record the outcome of a sub-condition, and return its value."""
@@ -136,4 +201,24 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def exec_module(self, module: Any) -> None:
         setattr(module, REPORT, self._probes.report)
-        super().exec_module(module)
+        try:
+            super().exec_module(module)
+        except BaseException as error:
+            # As a program, the top-level code itself is tested.
+            if module.__name__ == "__main__" or isinstance(error, (ImportError, KeyboardInterrupt)):
+                raise
+            self._probes.resume(module, self.path, error)
+
+
+def _failed_statement(tree: Any, path: str, error: BaseException) -> Any:
+    """Return the index of the top-level statement that raised; None if it has to be run."""
+    lines = [
+        line
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == path and frame.f_code.co_name == "<module>"
+    ]
+    kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Raise, ast.Assert)
+    for index, statement in enumerate(tree.body):
+        if lines and statement.lineno <= lines[-1] <= (statement.end_lineno or 0):
+            return None if isinstance(statement, kept) else index
+    return None

@@ -123,6 +123,8 @@ def exploration_lines(explored: ExploredFunction) -> Iterator[str]:
         f"{place}: reached {reached} of {counted(total, 'outcome')} of sub-conditions in "
         f"{counted(explored.runs, 'call')}{random}, {explored.seconds:.1f} s"
     )
+    for remark in explored.remarks:
+        yield _line(f"  note: {remark}")
     for goal, values in explored.answers_by_outcome.items():
         for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
