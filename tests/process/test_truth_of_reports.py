@@ -127,3 +127,25 @@ def test_type_of_entities_is_no_name_in_a_text(tmp_path: Path) -> None:
     wanted = {trial.wanted for trial in verdict.missed_inputs}
     assert {one.key for one in wanted} <= {""}
     assert not verdict.is_failure
+
+
+BOXES = """
+    from google.cloud import vision
+
+    client = vision.ImageAnnotatorClient()
+
+    def side(content: bytes):
+        image = vision.Image(content=content)
+        for thing in client.object_localization(image=image).localized_object_annotations:
+            corner = thing.bounding_poly.normalized_vertices[0]
+            opposite = thing.bounding_poly.normalized_vertices[2]
+            if corner.x > 0.5:
+                return "right"
+            if (opposite.x - corner.x) * (opposite.y - corner.y) > 0.4:
+                return "near"
+        return "left"
+"""
+
+
+def test_boxes_of_objects_vary(tmp_path: Path) -> None:
+    assert never(explored(written(tmp_path / "app", BOXES))) == set()

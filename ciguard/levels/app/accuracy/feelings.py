@@ -11,7 +11,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.dead_conditions.dead_code import is_index_step, spellings
+from ciguard.levels.app.dead_conditions.readings import is_index_step, spellings
 from ciguard.levels.app.input_synthesis.inputs import Sentiment
 from ciguard.levels.app.providers.description import Field
 from ciguard.levels.app.repair.measures import BranchCounts, count_inputs

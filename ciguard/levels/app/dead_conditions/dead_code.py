@@ -6,16 +6,25 @@ A sub-condition is judged only if all steps from the answer to the comparison ar
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import difflib
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.dead_conditions.readings import (
+    ITEM_PRESERVING,
+    TEXT_METHODS,
+    is_index_step,
+    is_record_path,
+    label_reading,
+    spellings,
+)
 from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.providers.registered import PROVIDERS
-from ciguard.levels.app.static_analysis.values import Answer
+from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
+from ciguard.levels.app.static_analysis.values import EACH, LISTED, Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
     from ciguard.levels.app.static_analysis.conditions import Branch, Goal, Literal
@@ -23,17 +32,10 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.values import ValueFlow
     from ciguard.sources import Place
 
-_TEXT_METHODS: Mapping[str, Callable[[str], str]] = {
-    ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
-    ".capitalize()": str.capitalize, ".casefold()": str.casefold,
-}  # fmt: skip
 _MAX_UNKNOWN_LABELS = 5
 """Maximum number of unknown labels in one sub-condition; if more, its literals are not labels."""
 _CASE_CHANGES = frozenset({".lower()", ".upper()", ".casefold()"})
 _PERCENT = 100
-_EACH, _LISTED = "each", "in a list"
-_ITEM_PRESERVING = frozenset({"list()", "set()", "sorted()", "tuple()"})
-"""Steps that keep the items of a list."""
 
 
 class DeadConditionCause(Enum):
@@ -99,6 +101,7 @@ def dead_conditions(
                 *_out_of_range(condition),
                 *_wrong_case(condition),
                 *_enumeration_comparisons(condition),
+                *_unknown_kinds(condition),
             ]
             yield from dead
             if vocabulary is not None and not dead:
@@ -144,7 +147,7 @@ def _wrong_case(condition: ServiceCondition) -> Iterator[DeadCondition]:
     if change is None or not _is_text_search(condition):
         return
     for text in goal.texts:
-        text_in_case = _TEXT_METHODS[change](text)
+        text_in_case = TEXT_METHODS[change](text)
         if text_in_case != text:
             reason = f"{text!r} cannot occur in the result of `{change}`"
             if len(goal.texts) == 1:
@@ -174,6 +177,32 @@ def _enumeration_comparisons(condition: ServiceCondition) -> Iterator[DeadCondit
         yield _dead_condition(goal, DeadConditionCause.ENUMERATION, reason, (proposal,), None)
 
 
+def _unknown_kinds(condition: ServiceCondition) -> Iterator[DeadCondition]:
+    """Yield comparisons of the name of an entity's type with a text that names none."""
+    goal, test = condition.goal, condition.goal.test
+    if test is None or test.operator not in {"==", "in"}:
+        return
+    flows = [replace(flow, steps=(*flow.steps[:-2], "")) for flow in condition.flows]
+    are_names = all(flow.steps[-2:-1] == (".name",) for flow in condition.flows)
+    if not are_names or not all(map(_is_enumerated, flows)):
+        return
+    sources = [flow.source for flow in condition.flows if isinstance(flow.source, Answer)]
+    if any(source.operation.task is not RecognitionTask.ENTITIES for source in sources):
+        return
+    kinds = {kind for source in sources for kind in messages_of(source.operation).KINDS}
+    for text in goal.texts:
+        if text not in kinds:
+            reason = f"{text!r} is no type of entities"
+            proposals = difflib.get_close_matches(text.upper(), sorted(kinds), 2)
+            yield _dead_condition(
+                goal,
+                DeadConditionCause.ENUMERATION,
+                f"never: {reason}" if len(goal.texts) == 1 else reason,
+                tuple(map(repr, proposals)),
+                text,
+            )
+
+
 def _record_path(answer: Answer) -> str:
     return answer.operation.records
 
@@ -188,8 +217,8 @@ def _is_enumerated(flow: ValueFlow) -> bool:
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""
-    if not _is_record_path(
-        [step for step in flow.steps[:-2] if step not in _ITEM_PRESERVING],
+    if not is_record_path(
+        [step for step in flow.steps[:-2] if step not in ITEM_PRESERVING],
         _record_path(flow.source),
     ):
         return False
@@ -202,7 +231,7 @@ def _last_case_change(flow: ValueFlow) -> str | None:
     """Return the last step before the comparison if it converts the case; else None."""
     if not isinstance(flow.source, Answer):
         return None
-    other_steps = (step for step in flow.steps[:-1] if step not in {_LISTED, _EACH})
+    other_steps = (step for step in flow.steps[:-1] if step not in {LISTED, EACH})
     steps = [step for step in other_steps if not is_index_step(step)]
     return steps[-1] if steps and steps[-1] in _CASE_CHANGES else None
 
@@ -218,7 +247,7 @@ def _unknown_labels(
     goal, test = condition.goal, condition.goal.test
     if test is None or test.operator not in {"==", "in", "holds"}:
         return
-    readings = {_label_reading(flow) for flow in condition.flows}
+    readings = {label_reading(flow) for flow in condition.flows}
     if None in readings:
         return
     label_readings = [reading for reading in readings if reading is not None]
@@ -251,71 +280,6 @@ def _is_possible(literal: str, labels: Iterable[str], *, is_substring_test: bool
     if is_substring_test:
         return any(literal in label for label in labels)
     return literal in labels
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _LabelReading:
-    """The conversions of a label before an application compares it."""
-
-    steps: tuple[str, ...]
-    is_listed: bool
-    """True if the literal is compared with the items of a list instead of with a text."""
-
-    def read(self, label: str) -> str:
-        for step in self.steps:
-            label = _TEXT_METHODS[step](label)
-        return label
-
-
-def _label_reading(flow: ValueFlow) -> _LabelReading | None:
-    """Return the conversions of a label before the comparison; None if a step is unknown."""
-    if (
-        not isinstance(flow.source, Answer)
-        or flow.source.operation.task is not RecognitionTask.LABELS
-    ):
-        return None
-    key = (flow.source.operation.fields or {}).get(Field.KEY, "")
-    index = next((index for index, step in enumerate(flow.steps) if step in spellings(key)), None)
-    if index is None:
-        return None
-    if not _is_record_path(flow.steps[:index], flow.source.operation.records):
-        return None
-    return _reading_from_steps(flow.steps[index + 1 :])
-
-
-def _reading_from_steps(steps: Sequence[str]) -> _LabelReading | None:
-    """Return the conversions by the steps from a label to a comparison; None if one is unknown."""
-    depth, text_steps = 0, []
-    for step in steps[:-1]:
-        if step == _LISTED:
-            depth += 1
-        elif depth and (step == _EACH or is_index_step(step)):
-            depth -= 1
-        elif not (depth and step in _ITEM_PRESERVING):  # on a text, such a step takes its letters
-            if step not in _TEXT_METHODS or depth:
-                return None
-            text_steps.append(step)
-    return (
-        None
-        if depth and steps[-1].startswith("==")
-        else _LabelReading(tuple(text_steps), depth == 1)
-    )
-
-
-def _is_record_path(steps: Iterable[str], records: str) -> bool:
-    """Return whether steps lead from an answer to one of its records, without conversions."""
-    parts = {spelled for part in records.split(".") for spelled in spellings(part)}
-    return all(step in parts or step == _EACH or is_index_step(step) for step in steps)
-
-
-def spellings(field: str) -> tuple[str, ...]:
-    """Return the steps that read a field: as an attribute or as a key."""
-    return f".{field}", f"['{field}']", f".get('{field}')"
-
-
-def is_index_step(step: str) -> bool:
-    """Return whether a step reads an item of a list by its index."""
-    return step.startswith("[") and step.endswith("]") and step[1:-1].isdecimal()
 
 
 # --- scores ---------------------------------------------------------------------------------------
@@ -354,7 +318,7 @@ def range_of(flow: ValueFlow) -> tuple[float, float] | None:
     prefix, _, field = (operation.fields or {}).get(Field.SCORE, "").rpartition(".")
     is_score = bool(field) and flow.steps[-2:-1] in {(step,) for step in spellings(field)}
     path = ".".join(filter(None, (operation.records, prefix)))
-    return operation.between if is_score and _is_record_path(flow.steps[:-2], path) else None
+    return operation.between if is_score and is_record_path(flow.steps[:-2], path) else None
 
 
 def _verdict(operator: str, literal: float, minimum: float, maximum: float) -> str:

@@ -42,7 +42,9 @@ class RecognisedItem:
     age: int = 30
     """Age of a face, in years."""
     width: float = 18
-    """Width of a face, in pixels."""
+    """Width and height of a face or an object, in pixels."""
+    left: float = 2
+    """Distance of a face or an object from the left and upper edges, in pixels."""
 
 
 def response_recognising(operation: Operation, results: Sequence[RecognisedItem]) -> StubResponse:
@@ -64,8 +66,11 @@ def response_recognising(operation: Operation, results: Sequence[RecognisedItem]
 
 
 def _face(item: RecognisedItem) -> Face:
-    box = BoundingBox(2, 2, item.width, item.width)
-    return Face(box, item.score, item.likelihoods, item.age, item.score)
+    return Face(_box(item), item.score, item.likelihoods, item.age, item.score)
+
+
+def _box(item: RecognisedItem) -> BoundingBox:
+    return BoundingBox(item.left, item.left, item.width, item.width)
 
 
 def _title(operation: Operation, item: RecognisedItem) -> str:
@@ -104,4 +109,7 @@ def _content(operation: Operation, results: Sequence[RecognisedItem]) -> Json:
             is_topic = operation.task is RecognitionTask.CATEGORIES
             spelling = messages_of(operation).topic if is_topic else str
             scored = [(spelling(item.key), item.score) for item in named_items]
+            if operation.task is RecognitionTask.OBJECTS:
+                boxes = [_box(item).of(_SIZE) for item in named_items]
+                return messages_of(operation).object_answer(scored, boxes)
             return content_of(operation, scored, [item.kind for item in named_items if item.kind])

@@ -45,6 +45,7 @@ _FACTORS = (0.01, 1.0, -1.0)
 _OFFSETS = (-0.01, 0.0, 0.01)
 _AGES = range(1, 100)
 _WIDTHS = (8, 18, 60, 200, 600)
+_LEFTS = (0, 2, 40, 160, 320, 500, 620)
 _SEPARATORS = ("", "", "", " ", " ", " ", "\n", "-", ": ")
 _LIKELIHOODS = (UNLIKELY, "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 _TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
@@ -118,6 +119,7 @@ class AnswerSearch:
         changes: list[list[RecognisedItem]] = [
             [replace(item, score=other.score)],
             [replace(item, kind=other.kind, likelihoods=other.likelihoods)],
+            [replace(item, width=other.width, left=other.left)],
             [item, other],
             [item] * rng.randint(2, 4),
             [other],
@@ -146,6 +148,7 @@ class AnswerSearch:
             },
             age=rng.choice([rng.choice(_AGES), *(age for age in ages if age in _AGES)]),
             width=rng.choice(_WIDTHS),
+            left=rng.choice(_LEFTS),
         )
 
     def _score(self, operation: Operation) -> float:

@@ -103,7 +103,7 @@ def test_constant_sub_condition_is_reported_with_the_reason(
         "'fire' in low",
         "first.description != 'Firre'",
         "'ood' in first.description",
-        "first.description.split()[0] == 'fire'",  # a step that the analysis does not understand
+        "first.description.split()[0] == 'Human'",  # a step that the analysis does not understand
         "(first.description + text) == 'fire'",
         "first.description == text",
         "'Fire' not in first.description.lower()",
@@ -189,3 +189,59 @@ def test_vocabulary_without_labels_is_rejected_with_its_name(
 
     with pytest.raises(ConfigurationError, match=r"none\.txt"):
         read_vocabulary(tmp_path / "none.txt")
+
+
+TOP = """
+    from google.cloud import language_v1, vision
+
+    client = vision.ImageAnnotatorClient()
+    reader = language_v1.LanguageServiceClient()
+
+    def look(image, text):
+        labels = client.label_detection(image=image).label_annotations
+        for label in labels[:3]:
+            if {}:
+                return True
+        for entity in reader.analyze_entities(document=text).entities:
+            if {}:
+                return True
+        return False
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "entity", "found"),
+    [
+        ("label.description == 'Clothes'", "0", "'Clothes' does not match any label"),
+        ("label.description.split()[0].lower() == 'head'", "0", "'head' does not match any label"),
+        ("label.description.split(' ')[-1] == 'faces'", "0", "'faces' does not match any label"),
+        ("0", "entity.type_.name == 'PERSONS'", "'PERSONS' is no type of entities"),
+        ("0", "entity.type_.name in ('PERSON', 'CITY')", "'CITY' is no type of entities"),
+    ],
+)
+def test_check_goes_through_slices_words_and_names_of_enumerations(
+    tmp_path: Path, label: str, entity: str, found: str
+) -> None:
+    (tmp_path / "app.py").write_text(dedent(TOP.format(label, entity)))
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
+
+    (dead,) = dead_conditions(function, VOCABULARY)
+
+    assert found in dead.reason
+
+
+@pytest.mark.parametrize(
+    ("label", "entity"),
+    [
+        ("label.description.split()[0] == 'Human'", "entity.type_.name == 'PERSON'"),
+        ("label.description.split()[-1].lower() == 'face'", "entity.type_.name != 'CITY'"),
+        ("label.description[:3] == 'Foo'", "entity.type_.name.lower() == 'person'"),
+        ("label.description.split()[5] == ''", "entity.name == 'CITY'"),
+        ("label.description.split(text)[0] == 'x'", "entity.type_.value == 'CITY'"),
+    ],
+)
+def test_possible_word_part_or_type_is_not_dead(tmp_path: Path, label: str, entity: str) -> None:
+    (tmp_path / "app.py").write_text(dedent(TOP.format(label, entity)))
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
+
+    assert list(dead_conditions(function, VOCABULARY)) == []
