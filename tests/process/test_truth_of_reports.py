@@ -149,3 +149,41 @@ BOXES = """
 
 def test_boxes_of_objects_vary(tmp_path: Path) -> None:
     assert never(explored(written(tmp_path / "app", BOXES))) == set()
+
+
+FOLDER_OF_IMAGES = """
+    import os
+    from pathlib import Path
+
+    from google.cloud import vision
+
+    client = vision.ImageAnnotatorClient()
+
+    def sort_all(folder: str, files: list[str]):
+        found = []
+        for name in files:
+            with open(name, "rb") as file:
+                image = vision.Image(content=file.read())
+            labels = client.label_detection(image=image).label_annotations
+            found += ["cat" for label in labels if label.description == "Cat"]
+            os.remove(name)
+        return found
+
+    def sort_folder(folder: Path):
+        found = []
+        for path in folder.iterdir():
+            image = vision.Image(content=path.read_bytes())
+            labels = client.label_detection(image=image).label_annotations
+            found += ["dog" for label in labels if label.description == "Dog"]
+        return found
+"""
+
+
+def test_folders_and_several_files_are_passed_as_copies(tmp_path: Path) -> None:
+    results = explored(written(tmp_path / "app", FOLDER_OF_IMAGES))
+
+    assert {name: one.problem for name, one in results.items()} == {
+        "sort_all": "", "sort_folder": "",
+    }  # fmt: skip
+    assert failures(results) == {}
+    assert never(results) == set()

@@ -101,11 +101,13 @@ class Workspace:
     def _own_copy(self, path: str) -> str:
         copy = os.path.join(self._home, "inputs", os.path.relpath(path, self._inputs))
         if os.path.isdir(path):
-            shutil.copytree(path, copy, dirs_exist_ok=True)
+            os.makedirs(copy, exist_ok=True)
+            for name in os.listdir(path):
+                self._own_copy(os.path.join(path, name))
         elif os.path.isdir(os.path.dirname(path)):
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             if os.path.isfile(path):
-                shutil.copyfile(path, copy)
+                shutil.copyfile(path, copy)  # without its mode, which must not be set
         return copy
 
 
