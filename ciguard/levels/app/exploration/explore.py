@@ -90,7 +90,7 @@ class ExploredFunction:
     uncaught_refusals: dict[str, Crash] = field(default_factory=dict)
     """Class of an exception → uncaught exception after the service refused the content."""
     remarks: tuple[str, ...] = ()
-    """What the application was called without: stubbed packages and skipped statements."""
+    """Sentences about stubbed packages and statements that were skipped on import."""
     hangs: list[Hang] = field(default_factory=list)
     """Calls that did not return."""
 

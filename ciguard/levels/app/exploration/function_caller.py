@@ -57,7 +57,7 @@ class CallEnded:
     exception: Json = None
     """Exception: type, message, frames, and whether a missing file or key may be its cause."""
     remarks: tuple[str, ...] = ()
-    """What the application was called without: stubbed packages and skipped statements."""
+    """Sentences about stubbed packages and statements that were skipped on import."""
 
 
 @dataclass(frozen=True, slots=True)

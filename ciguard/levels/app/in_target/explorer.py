@@ -40,7 +40,7 @@ from ciguard.levels.app.in_target.given import (
 from ciguard.levels.app.in_target.guessing import guesses
 from ciguard.levels.app.in_target.probing import Probes
 from ciguard.levels.app.in_target.served import listen_on
-from ciguard.levels.app.in_target.stubs import Stubs
+from ciguard.levels.app.in_target.stubs import StubImporter
 from ciguard.levels.app.in_target.waiting import shorten_waiting
 from ciguard.levels.app.in_target.workspace import Workspace
 
@@ -50,7 +50,7 @@ _SETUP_FORMS = frozenset({"argv", "input", "object", "request"})
 PROGRAM = "<module>"
 """Name of the function that stands for a file's top-level code."""
 _TYPED = "1"
-"""What a person types while a file is imported: a text that is also a number."""
+"""Answer to `input()` while a file is imported: a text that is also a number."""
 _MAX_ITEMS = 1000
 """Maximum number of items that are read from a generator."""
 _MAX_REQUESTS = 200
@@ -110,7 +110,7 @@ class _Explorer:
         self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._is_lenient = settings["is_lenient"]
-        self._stubs = Stubs(settings["stubs"], settings["kept"])
+        self._stubs = StubImporter(settings["stubs"], settings["kept"])
         self._probes = Probes(
             settings["files"], places, settings["texts"], is_lenient=self._is_lenient
         )

@@ -1,7 +1,7 @@
 """Stubs of packages that are not installed, or that the user names: networks and databases.
 
-A stub accepts every use. Whatever a call does with one says nothing about the application, so
-exceptions of a call that used a stub are not judged. Standard library only, Python 3.9 and later.
+A stub accepts every use. It may cause an exception that the package would not, so exceptions of a
+call that used a stub are not judged. Standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Iterable, List, Sequence, Set, Tuple
 from unittest.mock import MagicMock
 
 
-class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class StubImporter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports stubs in place of some packages, and knows whether they were used."""
 
     def __init__(self, names: Iterable[str], kept: Iterable[str]) -> None:
@@ -65,7 +65,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 class _StubModule(types.ModuleType):
     """A module that has every attribute."""
 
-    def __init__(self, name: str, stubs: Stubs) -> None:
+    def __init__(self, name: str, stubs: StubImporter) -> None:
         super().__init__(name)
         self.__dict__["_stubs"] = stubs
 
