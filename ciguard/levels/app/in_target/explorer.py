@@ -272,6 +272,7 @@ class _Explorer:
                 sys.argv.append(form["argv"])
             if "input" in form:
                 self._type_in(form["input"])
+                self._guessed_types.add("str")
         if EVENT in arguments:
             self._guessed_types |= {"str", "NotAll"}
             arguments[EVENT] = event(arguments[EVENT])
@@ -282,7 +283,6 @@ class _Explorer:
 
     def _type_in(self, text: str) -> None:
         """Let the application read a text from its terminal, which a person types."""
-        self._guessed_types.add("str")
         builtins.input = lambda *_: text
 
     def _find_function(self, request: Json) -> Any:
