@@ -318,7 +318,9 @@ def test_function_that_calls_services_without_end_is_reported_and_stopped(tmp_pa
     assert set(raised(results["persistent"])) == {"RetryError"}
     robustness = results["stubborn"].robustness
     assert robustness is not None
-    assert set(robustness.hangs) == {"calls services without end"}
+    # Which limit it meets first, that of time or that of requests, depends on the machine.
+    (hang,) = set(robustness.hangs)
+    assert hang in {"calls services without end", "it sends more than 200 requests to services"}
     assert robustness.calls <= 2
 
 

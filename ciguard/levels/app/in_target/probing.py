@@ -99,8 +99,8 @@ class Probes:
 
     def skipped_definition(self, error: Any) -> str:
         """Return why the name that an exception misses is not defined; empty if unknown."""
-        name = str(error).partition("'")[2].partition("'")[0]
         if isinstance(error, NameError):
+            name = str(error).partition("'")[2].partition("'")[0]
             for (file, line), (names, reason) in self._skipped.items():
                 if name in names:
                     return f"cannot be imported: {reason} ({file}, line {line})"

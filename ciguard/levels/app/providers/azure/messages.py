@@ -82,8 +82,8 @@ def object_answer(scored_results: Scored, boxes: Sequence[BoundingBox]) -> Json:
                 "rectangle": {
                     "x": round(box.left * _SIDE),
                     "y": round(box.top * _SIDE),
-                    "w": round(box.width * _SIDE),
-                    "h": round(box.height * _SIDE),
+                    "w": max(1, round(box.width * _SIDE)),
+                    "h": max(1, round(box.height * _SIDE)),
                 },
             }
             for (name, score), box in zip(likeliest_first(scored_results), boxes, strict=True)
