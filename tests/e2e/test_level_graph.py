@@ -54,7 +54,9 @@ def test_defects_of_a_compiler_are_found_with_operator_and_stage(
     assert named.get("torch.nn.functional.leaky_relu") == "decompositions", shown
     assert named.get("torch.sigmoid") == "lowering", shown
     assert set(named) <= {f"torch.{api}" for api in APIS[:2]} | {"torch.nn.functional.silu"}
-    script = tmp_path / "out" / buckets[0]["reproducer"]
+    scripts = [bucket["reproducer"] for bucket in buckets if bucket["reproducer"]]
+    assert scripts, shown
+    script = tmp_path / "out" / scripts[0]
     python = provision(parse_target(targets[0]), on_step=lambda _: None).python
     shown_by = [str(python), str(script)]
     assert answer(shown_by, tmp_path, GRAPH_DEFECTS="leaky-slope,sigmoid-sign").returncode == 1
