@@ -290,10 +290,13 @@ def _fails(bucket: Bucket, run: Callable[[], ScriptResult | None]) -> bool | Non
 def _doubt(finding: Finding, target: str) -> str:
     """Return why a finding is flaky whose script does not show it; empty if that is no evidence.
 
-    Durations vary, and whole applications depend on more than a script repeats.
+    Durations vary, whole applications depend on more than a script repeats, and a script has no
+    worker that a call could harm.
     """
     is_timed = is_measured(finding) or finding.kind == SLOW
-    if is_timed or not finding.case.is_run_by_worker:
+    outcome = finding.outcomes[finding.targets[-1]]
+    needs_worker = isinstance(outcome, Crashed) and outcome.needs_worker
+    if is_timed or needs_worker or not finding.case.is_run_by_worker:
         return ""
     return f"its script does not show the defect on {target}"
 

@@ -83,6 +83,13 @@ class Errored:
 _DEVICE_PREFIX = "CUDA "
 
 
+BROKEN_PROTOCOL = "broke the worker's protocol"
+CORRUPTED_WORKER = "left a worker that gets known outcomes wrong"
+CLOSED_DESCRIPTORS = "closed the worker's descriptors"
+_CAUSES_IN_WORKERS = frozenset({BROKEN_PROTOCOL, CORRUPTED_WORKER, CLOSED_DESCRIPTORS})
+"""Causes that concern the worker itself, so that a process without a worker does not end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Crashed:
     """The process crashed."""
@@ -99,6 +106,11 @@ class Crashed:
     def from_device_error(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
         """Return the outcome of a case whose error `cause` made the device unusable."""
         return cls(f"{_DEVICE_PREFIX}{cause}", stack, log)
+
+    @property
+    def needs_worker(self) -> bool:
+        """True if the process ended because of what the call did to its worker."""
+        return self.cause in _CAUSES_IN_WORKERS
 
     @property
     def is_memory_error(self) -> bool:

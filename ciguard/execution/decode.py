@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 
 from ciguard.domain.memory_errors import invalid_access
 from ciguard.domain.outcomes import (
+    BROKEN_PROTOCOL,
+    CLOSED_DESCRIPTORS,
+    CORRUPTED_WORKER,
     Crashed,
     Errored,
     Exhausted,
@@ -104,11 +107,11 @@ def decode_exit(
             message = f"resident memory reached {worker_exit.peak_kib // 1024} MiB"
             return Exhausted(Resource.MEMORY, message, was_killed=True)
         case "protocol":
-            return Crashed("broke the worker's protocol", frames, log)
+            return Crashed(BROKEN_PROTOCOL, frames, log)
         case "canary":
-            return Crashed("left a worker that gets known outcomes wrong", frames, log)
+            return Crashed(CORRUPTED_WORKER, frames, log)
         case "silence":
-            return Crashed("closed the worker's descriptors", frames, log)
+            return Crashed(CLOSED_DESCRIPTORS, frames, log)
         case _:
             return _decode_status(worker_exit.status, frames, log, on_device=on_device)
 

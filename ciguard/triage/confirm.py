@@ -263,9 +263,13 @@ class Confirmer:
             self._dispatcher.add(job, Priority.URGENT)
 
     def _is_memory_test(self, group: _RepetitionGroup) -> bool:
-        """Return whether a group's repetition is the last one of a case that ends its worker."""
+        """Return whether a group's repetition is the last one of a case that ends its worker.
+
+        A single repetition is none: without an earlier one, a flaky case would be taken for one
+        that needs more memory.
+        """
         traits = traits_of(group.candidates[0].finding.oracle)
-        is_last = group.repetition + 1 >= self._repetitions
+        is_last = 0 < group.repetition == self._repetitions - 1
         return is_last and traits.loses_worker and not traits.takes_whole_timeout
 
     def _limit_s(self, candidate: _Candidate) -> float:

@@ -45,6 +45,7 @@ NAMED = {
     "levels/code/knowledge.py": KERAS_TWICE,
     "levels/code/syntax.py": KERAS_TWICE,
     "levels/model/arguments.py": KERAS_GRAPHS,
+    "levels/model/battery.py": KERAS_GRAPHS,
     "levels/model/edits.py": KERAS_GRAPHS,
     "levels/model/isolation.py": KERAS_GRAPHS,
     "levels/model/layers.py": KERAS_GRAPHS,
