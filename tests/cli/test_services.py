@@ -147,7 +147,7 @@ def test_explore_prints_reached_outcomes_and_failures(tmp_path: Path) -> None:
 WRITING = """
 from google.cloud import vision
 
-with open("cache.txt", "w") as file:
+with open({path!r}, "w") as file:
     file.write("")
 
 
@@ -158,21 +158,21 @@ def first(image):
 """
 
 
-@pytest.mark.parametrize("command", ["explore", "accuracy"])
 def test_application_refused_by_confinement_is_reported_and_runs_unconfined(
-    tmp_path: Path, command: str
+    tmp_path: Path,
 ) -> None:
-    (tmp_path / "writing.py").write_text(WRITING, "utf-8")
+    (tmp_path / "app").mkdir()
+    outside = tmp_path / "cache.txt"  # in its own folder, an application may write: in a mirror
+    (tmp_path / "app" / "writing.py").write_text(WRITING.format(path=str(outside)), "utf-8")
 
-    confined = services(tmp_path, ".", command=command)
-    assert not (tmp_path / "cache.txt").exists()
-    services(tmp_path, ".", "--unconfined", command=command)
+    confined = services(tmp_path / "app", ".", command="explore")
+    assert not outside.exists()
+    services(tmp_path / "app", ".", "--unconfined", command="explore")
 
-    refusal = (
-        "Permission denied: 'cache.txt' (ciguard confines applications, see docs/levels/app.md)"
-    )
-    assert refusal in " ".join(confined.stdout.split())
-    assert (tmp_path / "cache.txt").exists()
+    # The message may be wrapped anywhere.
+    refusal = f"Permissiondenied:'{outside}'(ciguardconfinesapplications,seedocs/levels/app.md)"
+    assert refusal in "".join(confined.stdout.split())
+    assert outside.exists()
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,8 @@ def test_aims_distinguish_types_of_entities_from_their_names(application: Path) 
 
     (verdict,) = results["places"].verdicts
     assert verdict.measured is not None
-    assert verdict.measured.correct == verdict.measured.expected > 9
+    assert verdict.measured.expected > 9
+    assert verdict.measured.correct >= 0.9 * verdict.measured.expected
 
 
 PROGRAM = """

@@ -20,6 +20,12 @@ _ENVIRONMENT_FILES = ([os.__file__], ["<frozen os>"])
 """File names in the traceback of a `KeyError` of `os.environ`."""
 
 
+def noted_message(error: BaseException, *, is_confined: bool) -> str:
+    """Return the message of an exception, with a note if ciguard's confinement may cause it."""
+    note = _CONFINEMENT_NOTE if isinstance(error, PermissionError) and is_confined else ""
+    return f"{message_of(error)}{note}"
+
+
 def message_of(error: BaseException) -> str:
     """Return the shortened message of an exception, with a hook's advice if there is any."""
     try:
@@ -93,7 +99,4 @@ class ErrorRecords:
         ]
 
     def _message(self, error: BaseException) -> str:
-        """Return the message of an exception, with a note if ciguard's confinement may cause it."""
-        if isinstance(error, PermissionError) and self._is_confined:
-            return f"{message_of(error)}{_CONFINEMENT_NOTE}"
-        return message_of(error)
+        return noted_message(error, is_confined=self._is_confined)

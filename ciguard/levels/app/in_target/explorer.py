@@ -112,7 +112,11 @@ class _Explorer:
         self._is_lenient = settings["is_lenient"]
         self._stubs = StubImporter(settings["stubs"], settings["kept"])
         self._probes = Probes(
-            settings["files"], places, settings["texts"], is_lenient=self._is_lenient
+            settings["files"],
+            places,
+            settings["texts"],
+            is_lenient=self._is_lenient,
+            is_confined=bool(self._confined_by),
         )
         self._errors = ErrorRecords(self._probes.file_of, is_confined=bool(self._confined_by))
 

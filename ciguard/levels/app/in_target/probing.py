@@ -19,6 +19,8 @@ import tokenize
 import traceback
 from typing import Any, Dict, List, Set, Tuple
 
+from ciguard.levels.app.in_target.causes import noted_message
+
 _FUTURE_FLAGS = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -37,6 +39,7 @@ class Probes:
         texts: Dict[str, str],
         *,
         is_lenient: bool = False,
+        is_confined: bool = False,
     ) -> None:
         """Create the probes.
 
@@ -45,7 +48,9 @@ class Probes:
             places: the positions of the sub-conditions to instrument.
             texts: name of a file → text that replaces its content, such as a patched one.
             is_lenient: whether a statement that fails when its file is imported is skipped.
+            is_confined: whether the application's process is confined.
         """
+        self._is_confined = is_confined
         self._is_lenient = is_lenient
         self._skipped: Dict[Tuple[str, int], Tuple[Set[str], str]] = {}
         """File and line of each skipped statement → names that it would define, and its error."""
@@ -124,7 +129,8 @@ class Probes:
                 for node in ast.walk(statement)
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             }
-            text = f"{type(failure).__name__}: {failure}"
+            message = noted_message(failure, is_confined=self._is_confined)
+            text = f"{type(failure).__name__}: {message}"
             self._skipped[self.file_of(path), statement.lineno] = (names, text)
             failure = self._run(tree.body[index + 1 :], module, path)
 

@@ -124,7 +124,7 @@ def exploration_lines(explored: ExploredFunction) -> Iterator[str]:
         f"{counted(explored.runs, 'call')}{random}, {explored.seconds:.1f} s"
     )
     for remark in explored.remarks:
-        yield _line(f"  note: {remark}")
+        yield visible(shortened(f"  note: {remark}", _MAX_REASON_LENGTH))
     for goal, values in explored.answers_by_outcome.items():
         for value in sorted({True, False} - values.keys()):
             yield _line(f"  never {str(value).lower()}: {goal.text} (line {goal.line})")
