@@ -1,4 +1,4 @@
-"""Conditions on sentiments: thresholds that miss the feeling that they are for."""
+"""Conditions on sentiments: thresholds that miss the polarity that they are for."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def failing(results: dict[str, Assessment]) -> dict[str, dict[str, str]]:
     }
 
 
-def test_feeling_that_its_condition_misses_is_reported_also_from_a_recording(
+def test_polarity_that_its_condition_misses_is_reported_also_from_a_recording(
     tmp_path: Path,
 ) -> None:
     folder, record = written(tmp_path / "app", PROGRAM), tmp_path / "recording.jsonl"
@@ -84,7 +84,7 @@ def test_feeling_that_its_condition_misses_is_reported_also_from_a_recording(
     assert len(results["in_steps"].verdicts) == 5
 
 
-def test_suggested_threshold_finds_the_feeling_that_the_condition_is_for(tmp_path: Path) -> None:
+def test_suggested_threshold_finds_the_polarity_that_the_condition_is_for(tmp_path: Path) -> None:
     results = assessed(written(tmp_path / "app", PROGRAM), inputs=100)
 
     (failure,) = [one for one in results["too_strict"].verdicts if one.is_failure]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.accuracy.feelings import sentiment_path
+from ciguard.levels.app.accuracy.polarity import sentiment_path
 from ciguard.levels.app.dead_conditions.readings import spellings
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask

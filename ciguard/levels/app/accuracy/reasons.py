@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.accuracy.aims import compares_names
-from ciguard.levels.app.accuracy.feelings import sentiment_path
+from ciguard.levels.app.accuracy.polarity import sentiment_path
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.accuracy.feelings import FeelingRecall, conjuncts_of, feeling_recall
 from ciguard.levels.app.accuracy.generated_inputs import MIN_INPUTS
 from ciguard.levels.app.accuracy.patch_verification import run_patched
+from ciguard.levels.app.accuracy.polarity import PolarityRecall, conjuncts_of, polarity_recall
 from ciguard.levels.app.input_synthesis.inputs import Sentiment
 from ciguard.levels.app.providers.description import Field, RecognitionTask, media_kind
 from ciguard.levels.app.repair.labels import (
@@ -78,8 +78,8 @@ class ConditionVerdict:
     """Counts of inputs; None for sentiment."""
     true_shares: Shares | None = None
     """Shares of positive and negative texts that make it true; None unless it tests a sentiment."""
-    low_recall: FeelingRecall | None = None
-    """Recall of the feeling that it is for, if that is too low; else None."""
+    low_recall: PolarityRecall | None = None
+    """Recall of the polarity that it is for, if that is too low; else None."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
     missed_inputs: tuple[ServiceInput, ...] = ()
@@ -272,11 +272,11 @@ class ConditionJudge:
             return None
         by_sentiment = shares(samples)
         alpha = self.settings.options.alpha
-        recall = feeling_recall(aim.goal, aim.operation, self.explored, sentiment_trials)
+        recall = polarity_recall(aim.goal, aim.operation, self.explored, sentiment_trials)
         low_recall = recall if recall is not None and is_below(recall.counts, alpha) else None
         is_for_positive = by_sentiment.positive >= by_sentiment.negative
         if low_recall is not None:
-            is_for_positive = low_recall.feeling is Sentiment.POSITIVE
+            is_for_positive = low_recall.polarity is Sentiment.POSITIVE
         rarer_sentiment = Sentiment.NEGATIVE if is_for_positive else Sentiment.POSITIVE
         wrongly_true = tuple(
             trial.input

@@ -154,7 +154,7 @@ def _missed_heading(verdict: ConditionVerdict, shown: int) -> str:
     """
     first = f", the first {shown} of them" if shown < len(verdict.missed_inputs) else ""
     if verdict.low_recall is not None:
-        texts = counted(len(verdict.missed_inputs), f"{verdict.low_recall.feeling} text")
+        texts = counted(len(verdict.missed_inputs), f"{verdict.low_recall.polarity} text")
         return f"{texts} that take no branch for them{first}"
     if verdict.true_shares is None:
         return f"{counted(len(verdict.missed_inputs), 'input')} that do not make it true{first}"

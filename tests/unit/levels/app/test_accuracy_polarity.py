@@ -1,4 +1,4 @@
-"""The feeling that a condition is for, and the texts of that feeling which it finds."""
+"""The polarity that a condition is for, and the texts of that polarity which it finds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.levels.app.accuracy.feelings import feeling_recall
+from ciguard.levels.app.accuracy.polarity import polarity_recall
 from ciguard.levels.app.accuracy.trials import InputTrial
 from ciguard.levels.app.exploration.explore import ExploredFunction
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment, ServiceInput
@@ -58,7 +58,7 @@ def explored(tmp_path: Path) -> Callable[[str, str], ExploredFunction]:
 
 def trial(
     explored: ExploredFunction,
-    feeling: Sentiment,
+    polarity: Sentiment,
     evaluated: Iterable[tuple[str, bool]],
     *,
     is_taken: bool | None = None,
@@ -68,7 +68,7 @@ def trial(
     outcomes = frozenset((goals[text], value) for text, value in evaluated)
     true_goals = frozenset(goal for goal, value in outcomes if value)
     taken = {goal.branch for goal in true_goals} if is_taken in {None, True} else set()
-    text = ServiceInput(InputSpec(RecognitionTask.SENTIMENT, feeling=feeling), b"text", "a test")
+    text = ServiceInput(InputSpec(RecognitionTask.SENTIMENT, feeling=polarity), b"text", "a test")
     return InputTrial(
         text, outcomes=outcomes, true_goals=true_goals, taken_branches=frozenset(taken)
     )
@@ -77,15 +77,15 @@ def trial(
 def recall(
     explored: ExploredFunction, text: str, trials: Iterable[InputTrial] = ()
 ) -> tuple[Sentiment, int, int] | None:
-    """Return the feeling that a sub-condition is for, and its found and counted texts."""
+    """Return the polarity that a sub-condition is for, and its found and counted texts."""
     (goal,) = [one.goal for one in explored.function.goals if one.goal.text == text]
     operation = explored.function.calls[0].answer.operation
-    found = feeling_recall(goal, operation, explored, list(trials))
-    return (found.feeling, found.counts.correct, found.counts.expected) if found else None
+    found = polarity_recall(goal, operation, explored, list(trials))
+    return (found.polarity, found.counts.correct, found.counts.expected) if found else None
 
 
 @pytest.mark.parametrize(
-    ("head", "condition", "feeling"),
+    ("head", "condition", "polarity"),
     [
         (GOOGLE, "score < -0.5", Sentiment.NEGATIVE),
         (GOOGLE, "-0.25 >= score", Sentiment.NEGATIVE),
@@ -106,20 +106,20 @@ def recall(
         (AWS, "answer['Sentiment'] == 'NEUTRAL'", None),
     ],
 )
-def test_condition_is_for_the_feeling_on_whose_side_its_bound_lies(
+def test_condition_is_for_the_polarity_on_whose_side_its_bound_lies(
     explored: Callable[[str, str], ExploredFunction],
     head: str,
     condition: str,
-    feeling: Sentiment | None,
+    polarity: Sentiment | None,
 ) -> None:
     function = explored(head, f"return 1 if {condition} else 0")
 
     found = recall(function, condition)
 
-    assert (found and found[0]) == feeling
+    assert (found and found[0]) == polarity
 
 
-def test_weakest_condition_answers_for_all_of_its_feeling(
+def test_weakest_condition_answers_for_all_of_its_polarity(
     explored: Callable[[str, str], ExploredFunction],
 ) -> None:
     function = explored(GOOGLE, "return 'great' if score > 0.6 else 'good' if score > 0.1 else ''")

@@ -1,6 +1,6 @@
-"""The feeling that a condition on a sentiment is for, and the share of its texts that it finds.
+"""The polarity that a condition on a sentiment is for, and its recall on texts of that polarity.
 
-`score < -0.2` is for negative texts, `score > 0.6` for positive ones. Conditions for one feeling
+`score < -0.2` is for negative texts, `score > 0.6` for positive ones. Conditions for one polarity
 belong together: `score > 0.1` after `score > 0.6` is a weaker form of the same claim, so the two
 are judged by the texts that either finds, at the weaker one.
 """
@@ -38,49 +38,51 @@ _NAMED = (Sentiment.POSITIVE, Sentiment.NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True)
-class FeelingRecall:
-    """How many texts of a feeling take the branches for it."""
+class PolarityRecall:
+    """How many texts of a polarity take the branches for it."""
 
-    feeling: Sentiment
+    polarity: Sentiment
     counts: BranchCounts
     is_shared: bool
-    """True if other conditions of the function are for the same feeling."""
+    """True if other conditions of the function are for the same polarity."""
     missed: tuple[ServiceInput, ...]
-    """Texts of the feeling that take no branch for it."""
+    """Texts of the polarity that take no branch for it."""
 
     @property
     def claim(self) -> str:
-        """What the texts of the feeling do, for the report."""
+        """What the texts of the polarity do, for the report."""
         branch = (
-            f"its branch or another for {self.feeling} texts" if self.is_shared else "its branch"
+            f"its branch or another for {self.polarity} texts" if self.is_shared else "its branch"
         )
-        return f"{self.counts.correct} of {self.counts.expected} {self.feeling} texts take {branch}"
+        return (
+            f"{self.counts.correct} of {self.counts.expected} {self.polarity} texts take {branch}"
+        )
 
 
-def feeling_recall(
+def polarity_recall(
     goal: Goal, operation: Operation, explored: ExploredFunction, trials: Sequence[InputTrial]
-) -> FeelingRecall | None:
-    """Return the recall of the feeling that a sub-condition is for (Keeper paper, section 4.1.1).
+) -> PolarityRecall | None:
+    """Return the recall of the polarity that a sub-condition is for (Keeper paper, section 4.1.1).
 
-    None if it is for no feeling, or if a weaker condition of the function is for the same one. A
+    None if it is for no polarity, or if a weaker condition of the function is for the same one. A
     text does not count if something else than the sentiment kept it from being compared.
 
     Args:
         goal: the sub-condition.
         operation: the operation that returns the sentiment.
         explored: the result of the function's exploration.
-        trials: calls with texts of a known feeling, for which the operation answered.
+        trials: calls with texts of a known polarity, for which the operation answered.
     """
     reached = [
         condition
         for condition in explored.function.goals
         if True in explored.answers_by_outcome.get(condition.goal, {})
     ]
-    tests = list(_feeling_tests(reached, operation))
+    tests = list(_polarity_tests(reached, operation))
     own = next((test for test in tests if test.goal == goal), None)
     if own is None:
         return None
-    same = [test for test in tests if test.feeling is own.feeling]
+    same = [test for test in tests if test.polarity is own.polarity]
     if min(same, key=lambda test: test.strictness) is not own:
         return None
     compared = {
@@ -89,12 +91,12 @@ def feeling_recall(
     texts = [
         (trial.input, any(test.finds(trial) for test in same))
         for trial in trials
-        if trial.input.wanted.feeling is own.feeling
+        if trial.input.wanted.feeling is own.polarity
         and (trial.true_goals & compared or any(test.is_reached(trial) for test in same))
     ]
     counts = count_inputs((True, is_found) for _, is_found in texts)
     missed = tuple(text for text, is_found in texts if not is_found)
-    return FeelingRecall(own.feeling, counts, len(same) > 1, missed)
+    return PolarityRecall(own.polarity, counts, len(same) > 1, missed)
 
 
 def sentiment_path(flow: ValueFlow) -> str:
@@ -118,11 +120,11 @@ def sentiment_path(flow: ValueFlow) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _FeelingTest:
-    """A sub-condition that is for one feeling."""
+class _PolarityTest:
+    """A sub-condition that is for one polarity."""
 
     goal: Goal
-    feeling: Sentiment
+    polarity: Sentiment
     strictness: tuple[float, int, int]
     """Distance of the bound from the weakest one, and the place."""
     branch_goals: frozenset[Goal]
@@ -140,9 +142,9 @@ class _FeelingTest:
         return not evaluated.isdisjoint({self.goal, *self.branch_goals})
 
 
-def _feeling_tests(
+def _polarity_tests(
     conditions: Sequence[ServiceCondition], operation: Operation
-) -> Iterator[_FeelingTest]:
+) -> Iterator[_PolarityTest]:
     by_branch: dict[Branch, list[Goal]] = {}
     for condition in conditions:
         if _is_on(condition, operation):
@@ -154,7 +156,7 @@ def _feeling_tests(
         goal = condition.goal
         beside = by_branch[goal.branch]
         is_conjunction = conjuncts_of(goal.branch) == len(beside) > 1
-        yield _FeelingTest(
+        yield _PolarityTest(
             goal,
             meaning[0],
             (meaning[1], goal.line, goal.index),
@@ -173,23 +175,23 @@ def _is_on(condition: ServiceCondition, operation: Operation) -> bool:
 
 
 def _meaning(condition: ServiceCondition, operation: Operation) -> tuple[Sentiment, float] | None:
-    """Return the feeling that a sub-condition is for, and how strictly; None if it is for none."""
+    """Return the polarity that a sub-condition is for, and how strictly; None if it is for none."""
     paths = {sentiment_path(flow) for flow in condition.flows}
     if len(paths) != 1 or not _is_on(condition, operation):
         return None
     (path,) = paths
     fields = operation.fields or {}
     if path == fields.get(Field.KEY):
-        return _named_feeling(condition.goal)
+        return _named_polarity(condition.goal)
     if path == fields.get(Field.MAGNITUDE) or operation.between is None:
         return None
-    return _scored_feeling(path, operation.between, *_bounds(condition))
+    return _scored_polarity(path, operation.between, *_bounds(condition))
 
 
-def _scored_feeling(
+def _scored_polarity(
     path: str, between: tuple[float, float], lower: float | None, upper: float | None
 ) -> tuple[Sentiment, float] | None:
-    """Return the feeling of scores within bounds, and the distance of the bound from the weakest.
+    """Return the polarity of scores within bounds, and the distance of the bound from the weakest.
 
     Args:
         path: the path of the score.
@@ -199,7 +201,7 @@ def _scored_feeling(
     """
     least, most = between
     named = next((one for one in _NAMED if path.lower().endswith(one)), None)
-    if named is not None:  # the score of one feeling, which grows with it
+    if named is not None:  # the score of one polarity, which grows with it
         return (named, lower - least) if lower is not None and upper is None else None
     neutral = (least + most) / 2
     if lower is not None and lower >= neutral:
@@ -209,7 +211,7 @@ def _scored_feeling(
     return None
 
 
-def _named_feeling(goal: Goal) -> tuple[Sentiment, float] | None:
+def _named_polarity(goal: Goal) -> tuple[Sentiment, float] | None:
     if goal.test is None or goal.test.operator not in {"==", "in"}:
         return None
     named = {text.lower() for text in goal.texts}.intersection(_NAMED)
