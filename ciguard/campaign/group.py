@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind, Tally
 from ciguard.domain.intent import Intent
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity, Subject
 from ciguard.oracles.comparing import is_numeric_difference
 from ciguard.oracles.specifications import (
@@ -17,7 +18,7 @@ from ciguard.oracles.specifications import (
 from ciguard.targets import EAGER, GUARDED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding
@@ -166,6 +167,13 @@ class Group:
     def spans_engines(self) -> bool:
         """True if the running targets compute with different libraries, as backends do."""
         return len({member.identity.engine for member in self.running}) > 1
+
+    def cheapest(self, targets: Sequence[str]) -> list[str]:
+        """Return the first target that does not compile each shape, or else the first one."""
+        libraries = LIBRARIES.items()
+        compiled = {name for name, library in libraries.items() if library.compiles_each_shape}
+        cheap = [name for name in targets if self.members[name].identity.engine not in compiled]
+        return [*cheap, *targets][:1]
 
     def mode_of(self, target: str) -> str:
         """Return the execution mode of a target."""

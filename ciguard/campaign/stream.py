@@ -222,6 +222,8 @@ class Stream:
         targets = self._targets_of(batch.api) if batch is not None and batch.cases else []
         if batch is not None and batch.is_eager:
             targets = [name for name in targets if self.group.mode_of(name) == EAGER]
+        if batch is not None and batch.is_scouting:
+            targets = self.group.cheapest(targets)
         self._running.add(PendingBatch(turn, batch, targets))
         if batch is None or not targets:
             return

@@ -15,4 +15,5 @@ class Intent(StrEnum):
     BOUNDARY = "boundary"
     """One argument has a boundary value: zero, None, an empty list, the largest integer, …"""
     SPECIAL = "special"
-    """Conforming, except for NaN or infinities among the elements of one tensor."""
+    """Conforming, except for unusual elements in the tensors of one parameter: NaN, infinities and,
+    between backends, also signed zeros, ties, and integers out of range."""

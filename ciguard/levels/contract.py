@@ -28,6 +28,9 @@ class Batch:
     cases: tuple[Case, ...]
     is_eager: bool = False
     """True if only targets in eager execution run the cases, so that the level can learn."""
+    is_scouting: bool = False
+    """True if only the target with the cheapest calls runs the cases, so that the level can
+    learn."""
 
 
 @runtime_checkable

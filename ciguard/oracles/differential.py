@@ -16,6 +16,7 @@ from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
+from ciguard.oracles.preconditions import meets_precondition
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.specifications import violated_specifications
 from ciguard.oracles.voting import majority_target
@@ -66,6 +67,8 @@ difference, all pairs must agree. A move to another device copies a tensor, so o
 compared. Compiled code, backends and other libraries do not work on the caller's own arguments."""
 SPECIAL_ELEMENTS = "special elements"
 """Name in exemptions: the API's results for NaN and infinities may differ."""
+SPECIAL_ELEMENTS_BETWEEN_BACKENDS = "special elements between backends"
+"""Name in exemptions: the API's results for NaN and infinities may differ between backends, too."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
 """Name in exemptions: the shapes of the API's results in boundary cases may differ."""
 SHAPE_BETWEEN_BACKENDS = "shape between backends"
@@ -111,7 +114,10 @@ class DifferentialOracle:
         for name, reference in _references(present, outcomes, subject.targets, differences):
             pair = pair_kind(subject.targets[reference], subject.targets[name])
             difference = differences.between(reference, name)
-            if difference is None or not _is_meaningful(difference, case, subject):
+            spans_engines = subject.targets[reference].engine != subject.targets[name].engine
+            if difference is None or not _is_meaningful(
+                difference, case, subject, spans_engines=spans_engines
+            ):
                 continue
             sides = outcomes[reference], outcomes[name]
             if not _must_agree(difference, pair, subject, sides, inputs):
@@ -127,10 +133,14 @@ class DifferentialOracle:
                 severity = min(severity, Severity.LOW)  # the fault is a missing check in eager mode
             if pair is PairKind.DEVICE:
                 severity = severity_between_devices(severity, difference.kind, outcomes[name])
-            if subject.targets[reference].engine != subject.targets[name].engine:
+            if spans_engines:
                 if is_left_to_backends(difference, case):
                     continue
-                severity = min(severity, severity_between_backends(difference))
+                severity = min(
+                    severity,
+                    severity_between_backends(difference),
+                    _severity_of_special_elements(case),
+                )
             pair_outcomes = {reference: outcomes[reference], name: outcomes[name]}
             findings.append(
                 Finding(
@@ -258,11 +268,23 @@ def _is_forbidden_by_definition(outcome: Outcome) -> bool:
 def is_left_to_backends(difference: Difference, case: Case) -> bool:
     """Return whether Keras allows its backends to differ in this way."""
     if difference.kind in _ELEMENT_KINDS:
-        return exemption_of(case.api, "between backends") is not None
+        is_exempt = exemption_of(case.api, "between backends") is not None
+        return is_exempt and not meets_precondition(case)
     if difference.kind == "shape":
         return exemption_of(case.api, SHAPE_BETWEEN_BACKENDS) is not None
     is_refusal = difference.kind in {"refused", "accepted"}
-    return difference.kind == "exception" or (is_refusal and case.intent is not Intent.CONFORMING)
+    is_unspecified = is_refusal and case.intent not in _INTENTS_WITHIN_RANGE
+    return difference.kind == "exception" or is_unspecified
+
+
+def _severity_of_special_elements(case: Case) -> Severity:
+    """Return the maximum severity of a difference between backends for unusual elements.
+
+    Keras documents the results of few functions for them. NaN in an order is left to libraries.
+    """
+    if case.intent is not Intent.SPECIAL:
+        return Severity.CRITICAL
+    return Severity.LOW if exemption_of(case.api, SPECIAL_ELEMENTS) else Severity.MEDIUM
 
 
 def severity_between_backends(difference: Difference) -> Severity:
@@ -311,7 +333,9 @@ def _must_modes_agree(difference: Difference, subject: Subject) -> bool:
     return difference.kind not in _UNSPECIFIED_IN_MODES
 
 
-def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
+def _is_meaningful(
+    difference: Difference, case: Case, subject: Subject, *, spans_engines: bool
+) -> bool:
     """Return whether the documentation defines the part of the result in which targets differ."""
     if difference.kind == "shape":
         # An unchecked index of -2^63 may read arbitrary memory, which then decides the shape.
@@ -322,7 +346,8 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
     if subject.tags & UNSTABLE_TAGS or exemption_of(subject.api, "differential"):
         return False
     if case.intent is Intent.SPECIAL:
-        return exemption_of(subject.api, SPECIAL_ELEMENTS) is None
+        name = SPECIAL_ELEMENTS_BETWEEN_BACKENDS if spans_engines else SPECIAL_ELEMENTS
+        return exemption_of(subject.api, name) is None
     # Most definitions do not specify results for the extreme values of a type, such as a sum that
     # overflows or a cast to an integer. Builds of a library do differ in them.
     return case.intent is Intent.CONFORMING and not has_special_elements(case)

@@ -38,15 +38,11 @@ from ciguard.values.constraints import (
     has_symbols,
     references,
 )
+from ciguard.values.contents import change_contents
 from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range, in_range
 from ciguard.values.joint import mutate_jointly
-from ciguard.values.mutation import (
-    Mutation,
-    Mutator,
-    accepts_special_element,
-    insert_special_element,
-)
+from ciguard.values.mutation import Mutation, Mutator, insert_special
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import SamplingScope
 from ciguard.values.violate import violations
@@ -85,8 +81,8 @@ __all__ = [
     "String",
     "Tensor",
     "Tuple",
-    "accepts_special_element",
     "boundaries",
+    "change_contents",
     "closed_range",
     "compile_sampler",
     "compile_strategy",
@@ -98,7 +94,7 @@ __all__ = [
     "has_symbols",
     "in_range",
     "in_words",
-    "insert_special_element",
+    "insert_special",
     "key_text",
     "mutate_jointly",
     "references",

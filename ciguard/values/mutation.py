@@ -104,6 +104,26 @@ def accepts_special_element(value: Value | None) -> TypeGuard[AnyTensor]:
     )
 
 
+def insert_special(rng: random.Random, values: dict[str, Value]) -> tuple[str, ...]:
+    """Put NaN or an infinity into one tensor among the arguments of a call.
+
+    Args:
+        rng: source of randomness.
+        values: the arguments by parameter, of which one is replaced in place.
+
+    Returns:
+        The name of the changed parameter; empty without a tensor that can be changed.
+    """
+    names = [name for name, value in values.items() if accepts_special_element(value)]
+    if not names:
+        return ()
+    name = names[int(rng.random() * len(names))]
+    value = values[name]
+    if accepts_special_element(value):
+        values[name] = insert_special_element(rng, value)
+    return (name,)
+
+
 def insert_special_element(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
     """Return the tensor with explicit elements: one is NaN or infinite, the others are in range.
 

@@ -12,14 +12,10 @@ from ciguard.levels.api.call_mix import CallMix, CallMutation
 from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
+from ciguard.levels.api.options import options_of
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
-from ciguard.values import (
-    SamplingScope,
-    accepts_special_element,
-    insert_special_element,
-    mutate_jointly,
-)
+from ciguard.values import SamplingScope, change_contents, insert_special, mutate_jointly
 
 if TYPE_CHECKING:
     import random
@@ -155,13 +151,45 @@ class CallGenerator:
 
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
         """Put NaN or an infinity into one tensor and return its slot; empty without tensors."""
-        values = [(slot, scope.values.get(slot.name)) for slot in self.slots]
-        candidates = [(slot, tensor) for slot, tensor in values if accepts_special_element(tensor)]
-        if not candidates:
-            return ()
-        slot, tensor = candidates[int(rng.random() * len(candidates))]
-        scope.values[slot.name] = insert_special_element(rng, tensor)
-        return (slot,)
+        passed = [slot.name for slot in self.slots if slot.name in scope.values]
+        values = {name: scope.values[name] for name in passed}
+        names = insert_special(rng, values)
+        scope.values.update(values)
+        return tuple([slot for slot in self.slots if slot.name in names])
+
+    def example(self, values: Mapping[str, Value], rng: random.Random) -> ApiCall:
+        """Return the call with the given arguments, such as those of a call that passed."""
+        known = {name: value for name, value in values.items() if name in self.names}
+        return self._assembled_call(known, Intent.CONFORMING, (), _seed(rng))
+
+    def with_contents(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
+        """Return a call with other elements in its tensors; None if it has no tensor."""
+        values = self.arguments(call)
+        names = change_contents(rng, values)
+        slots = tuple([slot for slot in self.slots if slot.name in names])
+        return self._assembled_call(values, Intent.SPECIAL, slots, _seed(rng)) if slots else None
+
+    def with_option(self, call: ApiCall, number: int, rng: random.Random) -> ApiCall | None:
+        """Return a call with one argument replaced or added.
+
+        Args:
+            call: the call.
+            number: the number of the option: successive numbers go through the listed values,
+                axes and dtypes of all parameters, and values of those without a list.
+            rng: source of randomness.
+
+        Returns:
+            None if the API has no options.
+        """
+        scope = SamplingScope()
+        scope.values.update(self.arguments(call))
+        options = list(options_of(self.slots, scope, rng))
+        if not options:
+            return None
+        name, value = options[number % len(options)]
+        return self._assembled_call(
+            {**scope.values, name: value}, Intent.CONFORMING, (), _seed(rng)
+        )
 
     def arguments(self, call: ApiCall) -> dict[str, Value]:
         """Return the arguments of a call by parameter, including the inputs of a layer."""

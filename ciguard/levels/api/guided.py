@@ -55,6 +55,21 @@ class GuidedGenerator:
             self._guided_generator = self._compiled_generator()
         return self._guided_generator.call(rng, LEARNING if self._is_learning else mix)
 
+    def example_call(self, number: int, rng: random.Random) -> ApiCall | None:
+        """Return a call that passed, another one for each number; None if none has passed."""
+        examples = self.experience.examples
+        if not examples:
+            return None
+        return self._base_generator.example(examples[number % len(examples)], rng)
+
+    def with_contents(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
+        """Return a call with other elements in its tensors; None if it has no tensor."""
+        return self._base_generator.with_contents(call, rng)
+
+    def with_option(self, call: ApiCall, number: int, rng: random.Random) -> ApiCall | None:
+        """Return a call with one argument replaced or added; see `CallGenerator.with_option`."""
+        return self._base_generator.with_option(call, number, rng)
+
     def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
         """Return the feedback from the outcomes of calls, without applying it."""
         feedback = Experience(noted=len(calls))

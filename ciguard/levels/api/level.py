@@ -76,18 +76,28 @@ class ApiLevel:
 
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
-        position = self._positions[api]
-        generator = self._generator(position)
-        batch_seed = number * len(self._records) + self._ranks[position]
-        rng = random.Random((self._seed << _INDEX_BITS) + batch_seed)  # noqa: S311 - repeatable
+        generator = self.generator(api)
+        rng = self.random_generator(api, number)
         mix = self._mixes.later if number else self._mixes.first
         size = self._cases_per_batch if number else min(self._cases_per_batch, CASES_OF_FIRST_VISIT)
-        record = self._records[position]
         return Batch(
-            api=record.api,
-            kind=record.kind,
+            api=api,
+            kind=self.record(api).kind,
             cases=tuple([generator.call(rng, mix) for _ in range(size)]),
         )
+
+    def record(self, api: str) -> ApiRecord:
+        """Return the record of an API."""
+        return self._records[self._positions[api]]
+
+    def generator(self, api: str) -> GuidedGenerator:
+        """Return the generator of an API's calls."""
+        return self._generator(self._positions[api])
+
+    def random_generator(self, api: str, number: int) -> random.Random:
+        """Return the source of randomness of the batch of an API after `number` earlier ones."""
+        batch_seed = number * len(self._records) + self._ranks[self._positions[api]]
+        return random.Random((self._seed << _INDEX_BITS) + batch_seed)  # noqa: S311 - repeatable
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
         """Use the experience of earlier campaigns, by API, from the first batch on."""
@@ -101,13 +111,13 @@ class ApiLevel:
         if self._observed[batch.api] >= MAX_OBSERVED_CALLS:
             return None
         calls = [*map(as_call, batch.cases)]
-        feedback = self._generator(self._positions[batch.api]).feedback(calls, outcomes)
+        feedback = self.generator(batch.api).feedback(calls, outcomes)
         self._observed[batch.api] += feedback.noted
         return feedback
 
     def learn(self, api: str, feedback: Experience) -> None:
         """Apply feedback to all batches of the API that are made later."""
-        self._generator(self._positions[api]).learn(feedback)
+        self.generator(api).learn(feedback)
 
     def replay(self, api: str, feedback: Experience) -> None:
         """Count feedback that was stored before this process started; `learn` applies it."""

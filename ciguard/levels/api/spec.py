@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign import LevelDefaults, RelationChooser, WorkerNeeds, digest_of_apis
@@ -11,7 +10,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
 from ciguard.levels import VisitedLevel, focus_shares, select
-from ciguard.levels.api.call_mix import TO_DIFFER
+from ciguard.levels.api.compared import ComparedLevel
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
 from ciguard.levels.api.simplifying import perturbed_call, simpler_calls
@@ -92,7 +91,8 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             stream.parks = True
             if not config.shard.is_whole_campaign:
                 stream.batches.own = config.shard.select(record.api for record in selected_records)
-            if config.relations and mode == EAGER:
+            # Between backends, results are compared, which a call with a relation is not.
+            if config.relations and mode == EAGER and not group.spans_engines:
                 stream.relating = RelationChooser(group, config.relations)
             streams.append(stream)
         return streams
@@ -111,4 +111,4 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         return perturbed_call(case, move)
 
 
-LEVEL = CallLevel("api", ApiLevel, between_backends=partial(ApiLevel, mixes=TO_DIFFER))
+LEVEL = CallLevel("api", ApiLevel, between_backends=ComparedLevel)

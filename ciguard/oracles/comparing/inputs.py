@@ -75,13 +75,13 @@ def input_precision(
         sizes: number of elements of each of those tensors.
     """
     tensors = [leaf for leaf in leaf_values(case) if isinstance(leaf, (ArrayValue, TensorValue))]
-    ranges = [*((tensor.dtype, *_bounds(tensor.fill)) for tensor in tensors), *ranges]
+    ranges = [*((tensor.dtype, *element_bounds(tensor.fill)) for tensor in tensors), *ranges]
     sizes = [*(math.prod(tensor.shape) for tensor in tensors), *sizes]
     precision = inputs_of(ranges, sizes=sizes)
     return replace(precision, are_finite=False) if has_special_elements(case) else precision
 
 
-def _bounds(fill: Fill) -> tuple[float, float]:
+def element_bounds(fill: Fill) -> tuple[float, float]:
     """Return the minimum and the maximum element of a fill.
 
     An integer is not converted, because it may be too large for a float.

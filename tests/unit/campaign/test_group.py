@@ -51,3 +51,14 @@ def test_stored_cases_run_on_guarded_targets_too_but_are_attributed_among_equals
     silent = finding(Crashed("out-of-bounds read"), target=OTHER)
     assert tested.targets_like(silent) == [OTHER]
     assert tested.targets_like(finding(Crashed("SIGSEGV"))) == [ONE]
+
+
+def test_the_cheapest_target_does_not_compile_each_shape() -> None:
+    tested = group(member(ONE), member(OTHER))
+    compiled, plain = tested.members.values()
+    compiled.identity = replace(compiled.identity, engine="jax")
+    plain.identity = replace(plain.identity, engine="torch")
+
+    assert tested.cheapest([ONE, OTHER]) == [OTHER]
+    assert tested.cheapest([ONE]) == [ONE]
+    assert tested.cheapest([]) == []

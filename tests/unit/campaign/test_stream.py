@@ -307,6 +307,25 @@ def test_a_mode_gets_a_few_conforming_cases_and_its_eager_reference_the_same() -
     assert [case.values for case in batch.cases] == [(LiteralValue(n),) for n in (3, 5, 7, 9)]
 
 
+class Scouting(Rounds):
+    """A level whose first batch is for the cheapest target."""
+
+    def cases(self, index: int) -> Batch:
+        return replace(super().cases(index), is_scouting=index == 0)
+
+
+def test_a_scouting_batch_runs_on_one_target_only() -> None:
+    tested = group(member(ONE, *APIS), member(TWO, *APIS))
+    compiled = tested.members[ONE]
+    compiled.identity = replace(compiled.identity, engine="jax")
+    played, dispatcher = in_rounds(tested, Scouting()), FakeDispatcher()
+
+    played.fill(cast("Dispatcher", dispatcher))
+
+    assert [name for name, index in dispatcher.proposed if index == 0] == [TWO]
+    assert [name for name, index in dispatcher.proposed if index == 1] == [ONE, TWO]
+
+
 def test_a_guarded_target_gets_all_cases_alone() -> None:
     tested = group(member(ONE, *APIS), in_mode(TWO, GUARDED))
     played = in_rounds(tested, Mixed())

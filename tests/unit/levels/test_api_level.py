@@ -39,8 +39,10 @@ from ciguard.values import SamplingScope
 from ciguard.values.check import problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
+    from ciguard.campaign import Stream
+    from ciguard.domain.events import Event
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
 
@@ -298,6 +300,14 @@ def test_backends_get_calls_of_their_own_mix(engine: str) -> None:
         lanes=1,
     )
 
-    list(CallLevel("api", usual, between_backends=between_backends).streams(factory))
+    streams: list[Stream] = []
+
+    def collected() -> Generator[Event, None, None]:
+        level = CallLevel("api", usual, between_backends=between_backends)
+        streams.extend((yield from level.streams(factory)))
+
+    list(collected())
+    (stream,) = streams
 
     assert made == ["backends" if engine else "usual"]
+    assert (stream.relating is None) == bool(engine)  # results of backends are compared instead

@@ -14,7 +14,7 @@ from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
-from ciguard.domain.values import Constant, Special, TensorValue
+from ciguard.domain.values import Constant, LiteralValue, Special, TensorValue
 from ciguard.oracles import Identity, Subject, encode_for_target, is_expressible, judge
 from ciguard.oracles.across_libraries import call_for_target
 from ciguard.oracles.relations import encode
@@ -198,6 +198,7 @@ def between_backends(
     *,
     api: str = "keras.ops.sum",
     intent: Intent = Intent.CONFORMING,
+    call: ApiCall | None = None,
 ) -> list[Finding]:
     targets = {
         name: replace(
@@ -205,8 +206,9 @@ def between_backends(
         )
         for name, engine in ((ON_TORCH, "torch"), (ON_JAX, "jax"))
     }
-    tested = Subject(library="keras", api=api, targets=targets)
-    return judge(replace(case(api=api), intent=intent), {ON_TORCH: first, ON_JAX: second}, tested)
+    tested_call = call or replace(case(api=api), intent=intent)
+    tested = Subject(library="keras", api=tested_call.api, targets=targets)
+    return judge(tested_call, {ON_TORCH: first, ON_JAX: second}, tested)
 
 
 def test_backends_must_return_the_same_values_and_shapes() -> None:
@@ -257,3 +259,37 @@ def test_differences_left_to_backends_have_low_severity(first: Outcome, second: 
 def test_an_exempted_api_is_not_compared_between_backends() -> None:
     assert between_backends(passed(1.0), passed(2.0), api="keras.ops.svd") == []
     assert between_backends(passed(1.0), passed(2.0, 1.0), api="keras.ops.svd")
+
+
+@pytest.mark.parametrize(
+    ("api", "severity"),
+    [
+        ("keras.ops.max", Severity.MEDIUM),
+        ("keras.ops.sort", Severity.LOW),
+        ("keras.ops.inverse", None),
+    ],
+)
+def test_special_elements_are_compared_between_backends_in_orders_too(
+    api: str, severity: Severity | None
+) -> None:
+    found = between_backends(passed(1.0), passed(2.0), api=api, intent=Intent.SPECIAL)
+
+    assert [finding.severity for finding in found] == [severity] * (severity is not None)
+
+
+def test_a_refusal_of_special_elements_by_one_backend_is_low() -> None:
+    refused = Rejected("IndexError", "no")
+
+    (finding,) = between_backends(passed(1.0), refused, intent=Intent.SPECIAL)
+
+    assert (finding.kind, finding.severity) == ("refused", Severity.LOW)
+
+
+@pytest.mark.parametrize(("lower", "kinds"), [(0, ["values"]), (2, [])])
+def test_calls_that_meet_a_precondition_are_compared(lower: int, kinds: list[str]) -> None:
+    arguments = tuple(map(LiteralValue, (3, lower, 1)))
+    met = replace(case(api="keras.ops.clip"), arguments=arguments)
+
+    found = between_backends(passed(1.0), passed(2.0), call=met)
+
+    assert [finding.kind for finding in found] == kinds

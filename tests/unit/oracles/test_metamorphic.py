@@ -43,6 +43,7 @@ from ciguard.oracles.differential import (
     SHAPE_BETWEEN_BACKENDS,
     SHAPE_BEYOND_RANGE,
     SPECIAL_ELEMENTS,
+    SPECIAL_ELEMENTS_BETWEEN_BACKENDS,
     DifferentialOracle,
 )
 from ciguard.oracles.metamorphic import MetamorphicOracle
@@ -144,6 +145,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             "across-libraries",
             SHAPE_BEYOND_RANGE,
             SPECIAL_ELEMENTS,
+            SPECIAL_ELEMENTS_BETWEEN_BACKENDS,
         }
         assert any(fnmatchcase(name, exemption.relation) for name in known)
 

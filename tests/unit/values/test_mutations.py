@@ -31,14 +31,12 @@ from ciguard.values import (
     Optional,
     SamplingScope,
     Tensor,
-    accepts_special_element,
     boundaries,
     compile_sampler,
-    insert_special_element,
     violations,
 )
 from ciguard.values.check import problem
-from ciguard.values.mutation import reshape
+from ciguard.values.mutation import accepts_special_element, insert_special_element, reshape
 
 
 def _violating_values(

@@ -1,0 +1,172 @@
+"""Calls of level `api` between backends: scouting, examples, contents and options."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING
+
+from ciguard.domain.api_calls import ApiCall, CallKind, as_call
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.records import ApiRecord, record_from_json
+from ciguard.domain.values import (
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    Uniform,
+    Value,
+)
+from ciguard.levels.api.compared import ComparedLevel
+from ciguard.levels.api.guided import GuidedGenerator
+
+if TYPE_CHECKING:
+    from ciguard.levels import Batch
+
+TENSOR = TensorValue("float32", (2, 3), Uniform(1, -1.0, 1.0))
+
+
+def record(*parameters: dict[str, object], kind: CallKind = CallKind.FUNCTION) -> ApiRecord:
+    return record_from_json(
+        {
+            "api": "keras.ops.reduce",
+            "kind": kind.value,
+            "source": "docstring",
+            "parameters": list(parameters),
+        }
+    )
+
+
+REDUCE = record(
+    {"name": "x", "schema_type": "Tensor"},
+    {"name": "axis", "schema_type": "int", "required": False, "default": "0"},
+    {"name": "keepdims", "schema_type": "bool", "required": False, "default": "False"},
+    {"name": "mode", "schema_type": "str", "allowed": ["a", "b", "c"], "required": False,
+     "default": "'a'"},
+)  # fmt: skip
+
+
+def learned(outcome: Outcome, *, batches: int = 1) -> ComparedLevel:
+    level = ComparedLevel([REDUCE], 0)
+    for number in range(batches):
+        batch = level.visit(REDUCE.api, number)
+        feedback = level.feedback(batch, [outcome] * len(batch.cases))
+        assert feedback is not None
+        level.learn(REDUCE.api, feedback)
+    return level
+
+
+def calls(batch: Batch) -> list[ApiCall]:
+    return [as_call(case) for case in batch.cases]
+
+
+PASSED = Passed(b"1", 0.001)
+REFUSED = Rejected("ValueError", "no")
+
+
+def test_the_first_calls_run_on_one_target_until_one_passes() -> None:
+    assert ComparedLevel([REDUCE], 0).visit(REDUCE.api, 0).is_scouting
+    assert not learned(PASSED).visit(REDUCE.api, 1).is_scouting
+    assert learned(REFUSED).visit(REDUCE.api, 1).is_scouting
+    assert not learned(REFUSED, batches=3).visit(REDUCE.api, 3).is_scouting
+
+
+def test_experience_of_earlier_campaigns_replaces_scouting() -> None:
+    level = ComparedLevel([REDUCE], 0)
+    level.recall(learned(PASSED).learned())
+
+    assert not level.visit(REDUCE.api, 0).is_scouting
+
+
+def test_scouting_calls_conform() -> None:
+    batch = ComparedLevel([REDUCE], 0).visit(REDUCE.api, 0)
+
+    assert {call.intent for call in calls(batch)} == {Intent.CONFORMING}
+
+
+def test_a_call_that_passed_is_repeated_with_other_elements_of_the_same_shape() -> None:
+    level = learned(PASSED)
+
+    first, *others = calls(level.visit(REDUCE.api, 1))
+
+    assert first.intent is Intent.CONFORMING
+    contents = [call for call in others[:4] if call.intent is Intent.SPECIAL]
+    assert contents
+    for call in contents:
+        before, after = first.arguments[0], call.arguments[0]
+        assert isinstance(before, TensorValue)
+        assert isinstance(after, TensorValue)
+        assert before.shape == after.shape
+        assert before.fill != after.fill
+
+
+def test_most_calls_have_no_64_bit_dtypes() -> None:
+    level = learned(PASSED)
+    batches = [level.visit(REDUCE.api, number) for number in range(1, 40)]
+
+    dtypes = [
+        value.dtype
+        for batch in batches
+        for call in calls(batch)
+        for value in call.values
+        if isinstance(value, TensorValue)
+    ]
+
+    wide = sum(dtype in {"float64", "int64", "uint64", "complex128"} for dtype in dtypes)
+    assert 0 < wide < len(dtypes) / 10
+
+
+def test_a_batch_depends_on_its_number_and_the_feedback_only() -> None:
+    level = learned(PASSED)
+    level.visit(REDUCE.api, 7)
+
+    assert level.visit(REDUCE.api, 2) == learned(PASSED).visit(REDUCE.api, 2)
+
+
+def test_options_go_through_all_listed_values() -> None:
+    generator = GuidedGenerator(REDUCE)
+    call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TENSOR,))
+
+    options = [generator.with_option(call, number, Random(number)) for number in range(12)]
+
+    passed = [dict(option.keywords) for option in options if option is not None]
+    assert {"keepdims": LiteralValue(value=True)} in passed
+    assert {"keepdims": LiteralValue(value=False)} in passed
+    modes: set[Value] = {option["mode"] for option in passed if "mode" in option}
+    assert {LiteralValue(text) for text in "abc"} <= modes
+    assert any("axis" in option for option in passed)
+    assert all(len(option) == 1 for option in passed)
+    assert all(one != other for one, other in pairwise(passed))
+
+
+def test_an_api_without_options_has_no_variants() -> None:
+    generator = GuidedGenerator(record({"name": "x", "schema_type": "Tensor"}))
+    call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TENSOR,))
+
+    assert generator.with_option(call, 0, Random(0)) is None
+    assert generator.example_call(0, Random(0)) is None
+
+
+def test_dtype_arguments_and_lists_are_narrowed_too() -> None:
+    stack = record(
+        {"name": "xs", "schema_type": "list(Tensor)"},
+        {"name": "dtype", "schema_type": "ScalarType", "required": False, "default": "None"},
+    )
+    level = ComparedLevel([stack], 3)
+    found = [call for number in range(3) for call in calls(level.visit(stack.api, number))]
+
+    names = [
+        value.name for call in found for _, value in call.keywords if isinstance(value, DtypeValue)
+    ]
+    elements = [
+        item.dtype
+        for call in found
+        for value in call.arguments
+        if isinstance(value, ListValue)
+        for item in value.items
+        if isinstance(item, TensorValue)
+    ]
+    for drawn in (names, elements):
+        assert drawn
+        assert sum("64" in name for name in drawn) < len(drawn) / 2
