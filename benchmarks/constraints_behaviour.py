@@ -98,7 +98,7 @@ def refusal(call: ApiCall, api: Api) -> str:
 
 def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace) -> list[Api]:
     """Return the APIs with what the outcomes of guided calls teach about them."""
-    level = ApiLevel([api.record for api in apis], options.seed, cases_per_batch=PER_BATCH)
+    level = ApiLevel([api.record for api in apis], options.seed, sizes=(PER_BATCH,))
     stream = stream_of(level, target.group(), apis=len(apis))
     for _ in target.run_stream(stream, options.learn // PER_BATCH * len(apis)):
         pass

@@ -17,7 +17,7 @@ class DocumentedLevel:
     """`ApiLevel`, taught nothing."""
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
-        self._level = ApiLevel(apis, seed, cases_per_batch=cases_per_batch)
+        self._level = ApiLevel(apis, seed, sizes=(cases_per_batch,))
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""

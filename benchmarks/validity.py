@@ -150,9 +150,7 @@ def print_library(target: OneTarget, options: argparse.Namespace) -> None:
     print(f"  with at least one constraint     {by_any:>7.1%}  of those with parameters")
     print(f"    from more than parameter names {by_more:>7.1%}")
     print(f"  measured                         {len(apis):>7,}  APIs", flush=True)
-    guided = measured(
-        target, ApiLevel(apis, options.seed, cases_per_batch=PER_BATCH), apis, options
-    )
+    guided = measured(target, ApiLevel(apis, options.seed, sizes=(PER_BATCH,)), apis, options)
     print_measure("ciguard", guided)
     if not options.guided_only:
         documented = DocumentedLevel(apis, options.seed, cases_per_batch=PER_BATCH)

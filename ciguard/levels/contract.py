@@ -66,6 +66,10 @@ class VisitedLevel(Protocol):
     def apis(self) -> Sequence[str]:
         """Names of all APIs, in a stable order."""
 
+    @property
+    def batch_sizes(self) -> Sequence[int]:
+        """Numbers of cases in the first batches of an API; all further ones have the last."""
+
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
 

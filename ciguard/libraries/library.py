@@ -132,6 +132,9 @@ class Library:
     """True if the library's calls start other processes, e.g. a compiler."""
     has_api: bool = True
     """False for clients of services, of which only applications are tested."""
+    lazy_modules: tuple[str, ...] = ()
+    """Modules that calls import at first use. Building an environment writes their bytecode, which
+    confined workers cannot."""
     first_import: str = ""
     """Progress message to show during the first import; empty if the import is fast."""
     compiles_each_shape: bool = False

@@ -51,6 +51,7 @@ def inspect(
     python: Path,
     *,
     imports: Sequence[str] = (),
+    optional: Sequence[str] = (),
     to_locate: Sequence[str] = (),
     variables: Mapping[str, str],
 ) -> Inspection:
@@ -59,6 +60,7 @@ def inspect(
     Args:
         python: the interpreter.
         imports: the modules to import.
+        optional: further modules to import, whose failures are ignored.
         to_locate: the modules whose files are located without importing them.
         variables: the environment variables of its process, except for `HOME` and `TMPDIR`.
 
@@ -69,7 +71,12 @@ def inspect(
     with tempfile.TemporaryDirectory(prefix="ciguard-probe-") as home:
         result_file = Path(home) / "result.json"
         request = json.dumps(
-            {"out": str(result_file), "imports": [*imports], "to_locate": [*to_locate]}
+            {
+                "out": str(result_file),
+                "imports": [*imports],
+                "optional": [*optional],
+                "to_locate": [*to_locate],
+            }
         )
         output = _run([str(python), str(_PROBE), request], Path(home), variables)
         if not result_file.exists():

@@ -1,8 +1,9 @@
 """Description of an environment by a script that runs in the target's interpreter.
 
 Python 3.9 and later, standard library only. Usage: `python probe.py REQUEST`, where REQUEST is
-JSON with `out` (file for the result), `imports` (modules to import) and `to_locate` (modules
-whose files are located without importing them).
+JSON with `out` (file for the result), `imports` (modules to import), `optional` (modules that are
+imported if they are there) and `to_locate` (modules whose files are located without importing
+them).
 """
 
 from __future__ import annotations
@@ -61,12 +62,22 @@ def describe(imports: List[str], to_locate: List[str]) -> Dict[str, Any]:  # noq
     }
 
 
+def import_optional(names: List[str]) -> None:  # noqa: UP006 - Python 3.9 in the target
+    """Import modules, which writes their bytecode; releases differ in which of them they have."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - imports run foreign code
+            print(f"{name} was not imported: {type(error).__name__}: {error}")  # noqa: T201 - is logged
+
+
 def main() -> None:
     """Write the description for the request in the first argument."""
     # The folder of this script comes first in `sys.path`, where it would shadow modules.
     del sys.path[0]
     request = json.loads(sys.argv[1])
     description = describe(request["imports"], request["to_locate"])
+    import_optional(request["optional"])
     with open(request["out"], "w", encoding="utf-8") as stream:  # noqa: PTH123 - importing pathlib slows the start
         json.dump(description, stream)
 

@@ -273,7 +273,12 @@ def _verified_record(
     on_step(f"{target.name}: {library.first_import or f'importing {library.module}'}")
     variables = worker_variables(target, libraries, cache=cache if library.needs_cache else None)
     try:
-        inspection = inspect(python, imports=["numpy", library.module], variables=variables)
+        inspection = inspect(
+            python,
+            imports=["numpy", library.module],
+            optional=[name for member in libraries for name in member.lazy_modules],
+            variables=variables,
+        )
     except ProvisioningError as error:
         remedy = _import_remedy(str(error))
         msg = f"target {target.name!r}: its packages are installed, but {error}\n{remedy}"

@@ -131,6 +131,18 @@ def test_a_target_is_installed_imported_and_recorded() -> None:
     assert any(folder in module.parents for folder in environment.readable)
 
 
+def test_bytecode_of_modules_that_calls_import_later_is_written_if_they_exist(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = dataclasses.replace(LIBRARIES.get("tiny"), lazy_modules=("missing.module", "later"))
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)
+    write_wheel(index, "later", version="1.0", code="")
+
+    environment = provisioned("tiny==1.0 + numpy + later")
+
+    assert len([*environment.root.rglob("later.*.pyc")]) == 1
+
+
 def test_a_cached_environment_is_returned_without_progress_messages() -> None:
     first = provisioned("tiny==1.0 + numpy")
     steps: list[str] = []

@@ -124,9 +124,12 @@ class VisitedBatches:
         return is_past_last or has_none or self._skipped >= self._two_rounds
 
     def samples(self) -> Sequence[tuple[Batch, int]]:
-        """Return the first and the second batch of an API; see `BatchSource`."""
-        api = self._level.apis[0]
-        return [(self._level.visit(api, 0), len(self._visits)), (self._level.visit(api, 1), 0)]
+        """Return the first batches of an API; see `BatchSource`."""
+        api, last = self._level.apis[0], len(self._level.batch_sizes) - 1
+        return [
+            (self._level.visit(api, number), len(self._visits) if number < last else 0)
+            for number in range(last + 1)
+        ]
 
     def next_turn(self) -> Turn | None:
         """Return the next turn of an API that has no running batch."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Experience
 
 _INDEX_BITS = 40
-CASES_PER_BATCH = 16
-CASES_OF_FIRST_VISIT = 4
-"""Number of calls in an API's first batch. It is small, so that every API is called soon."""
+BATCH_SIZES = (4, 16, 64)
+"""Numbers of calls in the first batches of an API; all further ones have the last. The first batch
+is small, so that every API is called soon; large ones cost less time per call."""
 
 
 class ApiLevel:
@@ -36,7 +36,7 @@ class ApiLevel:
         apis: Sequence[ApiRecord],
         seed: int,
         *,
-        cases_per_batch: int = CASES_PER_BATCH,
+        sizes: Sequence[int] = BATCH_SIZES,
         mixes: RoundMixes = TO_CRASH,
     ) -> None:
         """Create the level.
@@ -44,7 +44,8 @@ class ApiLevel:
         Args:
             apis: the records of the APIs to call.
             seed: the seed of the run.
-            cases_per_batch: the number of calls in each batch but the first of an API.
+            sizes: the numbers of calls in the first batches of each API; all further ones have the
+                last.
             mixes: the shares of conforming and mutated calls.
 
         Raises:
@@ -55,7 +56,7 @@ class ApiLevel:
             raise ValueError(msg)
         self._records = tuple(apis)
         self._seed = seed
-        self._cases_per_batch = cases_per_batch
+        self._sizes = tuple(sizes)
         self._mixes = mixes
         self._generators: dict[int, GuidedGenerator] = {}
         self._positions = {record.api: position for position, record in enumerate(self._records)}
@@ -69,6 +70,11 @@ class ApiLevel:
         """Names of all APIs."""
         return tuple(self._positions)
 
+    @property
+    def batch_sizes(self) -> Sequence[int]:
+        """Numbers of calls in the first batches of an API; all further ones have the last."""
+        return self._sizes
+
     def cases(self, index: int) -> Batch:
         """Return the batch of an index: the round, times the number of APIs, plus the position."""
         number, position = divmod(index, len(self._records))
@@ -79,7 +85,7 @@ class ApiLevel:
         generator = self.generator(api)
         rng = self.random_generator(api, number)
         mix = self._mixes.later if number else self._mixes.first
-        size = self._cases_per_batch if number else min(self._cases_per_batch, CASES_OF_FIRST_VISIT)
+        size = self._sizes[min(number, len(self._sizes) - 1)]
         return Batch(
             api=api,
             kind=self.record(api).kind,

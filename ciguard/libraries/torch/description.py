@@ -21,6 +21,12 @@ LIBRARY = Library(
         Companion(requirement="numpy"),
         Companion(requirement="numpy<2", versions="<2.3"),
     ),
+    lazy_modules=(
+        "torch._decomp.decompositions_for_jvp",
+        "torch._dynamo.backends.debugging",
+        "torch._inductor.compile_fx",
+        "torch.fx.experimental.symbolic_shapes",
+    ),
     environment=ONE_THREAD,
     has_device_builds=True,
     forks=ForkPolicy.AFTER_USE,

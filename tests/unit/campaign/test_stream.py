@@ -98,9 +98,11 @@ def stream(*targets: str, end_after: int = 0) -> Stream:
     return made
 
 
-@pytest.mark.parametrize(("cases", "turns"), [(1, 1), (8, 2), (12, 3), (13, 4), (28, 4), (45, 6)])
+@pytest.mark.parametrize(
+    ("cases", "turns"), [(1, 1), (8, 2), (12, 3), (13, 4), (28, 4), (45, 6), (61, 7), (200, 9)]
+)
 def test_a_number_of_cases_is_divided_by_the_sizes_of_batches(cases: int, turns: int) -> None:
-    apis = [record(name) for name in APIS[:3]]  # 4 calls each, then 16
+    apis = [record(name) for name in APIS[:3]]  # 4 calls each, then 16, then 64
     source = VisitedBatches(ApiLevel(apis, 0), [ApiShare(1, [api.api for api in apis])], seed=0)
     made = Stream("explore", source, group(member(ONE, *APIS)), lanes=LANES)
 
@@ -403,6 +405,7 @@ class Visits:
     """A level that visits one API; its batches have four cases."""
 
     apis = ("planted.double",)
+    batch_sizes = (PER_BATCH,)
 
     def visit(self, api: str, number: int) -> Batch:
         calls = tuple(call("double", number * PER_BATCH + index) for index in range(PER_BATCH))

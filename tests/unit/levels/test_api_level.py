@@ -124,17 +124,17 @@ def test_a_conforming_call_satisfies_every_constraint() -> None:
                 assert problem(value, constraints[name], scope) == "", (record.api, name)
 
 
-def test_the_first_batch_of_an_api_is_small() -> None:
+def test_the_first_batches_of_an_api_are_small() -> None:
     level = ApiLevel((SUM, CONV2D_OP), 0)
 
-    assert [len(level.visit(SUM.api, number).cases) for number in range(3)] == [4, 16, 16]
+    assert [len(level.visit(SUM.api, number).cases) for number in range(4)] == [4, 16, 64, 64]
 
 
 def test_the_mix_has_conforming_boundary_and_later_violating_calls() -> None:
     first = Counter(
         case.intent for seed in range(125) for case in ApiLevel((SUM,), seed).cases(0).cases
     )
-    later = Counter(case.intent for case in ApiLevel((SUM,), 0, cases_per_batch=500).cases(9).cases)
+    later = Counter(case.intent for case in ApiLevel((SUM,), 0, sizes=(500,)).cases(9).cases)
 
     assert first[Intent.VIOLATING] == 0
     assert 0.1 < first[Intent.CONFORMING] / 500 < 0.4

@@ -32,6 +32,8 @@ TARGET = "current[planted]"
 class CountingLevel:
     """A level whose cases are made of the visit and of all feedback about their API so far."""
 
+    batch_sizes = (PER_BATCH,)
+
     def __init__(self, apis: Sequence[str] = APIS) -> None:
         self.apis = apis
         self.noted: Counter[str] = Counter()
