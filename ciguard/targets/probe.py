@@ -1,9 +1,8 @@
 """Description of an environment by a script that runs in the target's interpreter.
 
 Python 3.9 and later, standard library only. Usage: `python probe.py REQUEST`, where REQUEST is
-JSON with `out` (file for the result), `imports` (modules to import), `optional` (modules that are
-imported if they are there) and `to_locate` (modules whose files are located without importing
-them).
+JSON: `out` is the file for the result, and `imports` lists the modules to import. Modules of
+`optional` are imported if possible, and those of `to_locate` are located without importing them.
 """
 
 from __future__ import annotations
