@@ -23,7 +23,7 @@ from ciguard.domain.values import (
 )
 from ciguard.levels import Batch
 from ciguard.levels.api.call_mix import TO_DIFFER, CallMix
-from ciguard.levels.api.level import CASES_PER_BATCH, ApiLevel
+from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
     import random
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
     from ciguard.levels.api.guided import GuidedGenerator
 
+_SCOUTING_CALLS = 16
+"""Number of calls of a batch on one target, and about that of a batch on all targets."""
 _SCOUTING_BATCHES = 3
 """Maximum number of batches of an API that run on one target, until a call of it has passed."""
 _SCOUTING = CallMix(
@@ -61,7 +63,7 @@ class ComparedLevel(ApiLevel):
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int) -> None:
         """Create the level for the records of APIs and the seed of the run."""
-        super().__init__(apis, seed, mixes=TO_DIFFER)
+        super().__init__(apis, seed, sizes=(_SCOUTING_CALLS,), mixes=TO_DIFFER)
 
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones.
@@ -74,7 +76,7 @@ class ComparedLevel(ApiLevel):
         has_passed = bool(generator.experience.examples)
         is_scouting = not has_passed and number < _SCOUTING_BATCHES
         calls = (
-            [generator.call(rng, _SCOUTING) for _ in range(CASES_PER_BATCH)]
+            [generator.call(rng, _SCOUTING) for _ in range(_SCOUTING_CALLS)]
             if is_scouting
             else list(_compared_calls(generator, number, rng))
         )
