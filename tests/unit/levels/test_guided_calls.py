@@ -113,7 +113,7 @@ def test_a_learning_level_is_deterministic_for_seed_and_index() -> None:
 
 def test_restored_feedback_gives_the_same_calls_although_none_were_drawn_in_between() -> None:
     level, learned = ApiLevel([PICKY], 5), []
-    for index in range(12):
+    for index in range(9):
         batch = level.cases(index)
         feedback = level.feedback(batch, [picky(as_call(case)) for case in batch.cases])
         assert feedback is not None
@@ -140,7 +140,7 @@ def test_an_api_without_passing_calls_is_searched_beyond_its_documentation() -> 
 
 def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
-    for index in range(31):
+    for index in range(10):
         batch = first.cases(index)
         feedback = first.feedback(batch, [picky(as_call(case)) for case in batch.cases])
         assert feedback is not None
@@ -156,11 +156,11 @@ def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
 
 def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
     level = ApiLevel([PICKY], 0)
-    batches = [level.cases(index) for index in range(32)]
+    batches = [level.cases(index) for index in range(11)]
 
     pending = [level.feedback(batch, [PASSED] * len(batch.cases)) for batch in batches]
 
-    assert [feedback is not None for feedback in pending] == [True] * 31 + [False]
+    assert [feedback is not None for feedback in pending] == [True] * 10 + [False]
 
 
 @settings(deadline=None)  # the first call of each API compiles it
