@@ -151,7 +151,7 @@ def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
 
     cases = [as_call(case) for index in range(20) for case in second.cases(index).cases]
     assert share_passed([(c, picky(c)) for c in cases if c.api == PICKY.api]) > 0.6
-    assert second.learned()[PICKY.api].noted == 484
+    assert second.learned()[PICKY.api].noted == 532
 
 
 def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
