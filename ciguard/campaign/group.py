@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.targets import Environment
 
+_PAIRS_WITHOUT_ORDER = (PairKind.NONE, PairKind.LIBRARY)
+"""Kinds of findings whose targets have no reference."""
 _MODES_OF_ALL_CASES = (EAGER, GUARDED)
 _MIN_CASES = 200
 _MAX_EXCESS_UNBUILT = 0.25
@@ -259,11 +261,17 @@ def _identity(environment: Environment) -> Identity:
 
 
 def subject_of(groups: Mapping[str, Group], finding: Finding) -> Subject:
-    """Return the subject for judging a finding's case again."""
+    """Return the subject for judging a finding's case again.
+
+    The targets of a difference come first, so that its reference is the reference again. If only
+    these targets run the case, there is no majority that elects it.
+    """
     subject = groups[finding.library].subject(finding.api)
-    if finding.pair is not PairKind.LIBRARY:
-        return subject
-    return replace(subject, targets=identities(groups))
+    targets = subject.targets if finding.pair is not PairKind.LIBRARY else identities(groups)
+    if finding.pair in _PAIRS_WITHOUT_ORDER:
+        return replace(subject, targets=targets)
+    first = {name: targets[name] for name in finding.targets if name in targets}
+    return replace(subject, targets={**first, **targets})
 
 
 def identities(groups: Mapping[str, Group]) -> dict[str, Identity]:

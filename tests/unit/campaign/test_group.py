@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from campaign_examples import call, finding, group, member
+from campaign_examples import call, difference, finding, group, member
 
+from ciguard.campaign.group import subject_of
+from ciguard.domain.findings import PairKind
 from ciguard.domain.intent import Intent
-from ciguard.domain.outcomes import Crashed
+from ciguard.domain.outcomes import Crashed, Passed
+from ciguard.oracles import judge
 from ciguard.targets import GUARDED
 
 ONE, OTHER = "ciguard-planted==1.0", "ciguard-planted==1.0@cuda"
@@ -62,3 +65,30 @@ def test_the_cheapest_target_does_not_compile_each_shape() -> None:
     assert tested.cheapest([ONE, OTHER]) == [OTHER]
     assert tested.cheapest([ONE]) == [ONE]
     assert tested.cheapest([]) == []
+
+
+THIRD = "ciguard-planted==3.0"
+
+
+def test_the_odd_first_target_of_three_deviates_also_when_two_run_the_case_again() -> None:
+    tested = group(member(ONE), member(OTHER), member(THIRD))
+    for backend in tested.members.values():
+        backend.identity = replace(backend.identity, device="cpu", packages=(backend.name,))
+    one, two = Passed(b'["i","1"]', 0.1), Passed(b'["i","2"]', 0.1)
+    case = call("cube")
+    outcomes = {ONE: one, OTHER: two, THIRD: two}
+
+    (found,) = judge(case, outcomes, tested.subject(case.api))
+    again = judge(case, found.outcomes, subject_of({"planted": tested}, found))
+
+    assert found.targets == (OTHER, ONE)
+    assert [other.targets for other in again] == [found.targets]
+
+
+def test_all_targets_keep_their_order_for_findings_without_a_reference() -> None:
+    tested = group(member(ONE), member(OTHER), member(THIRD))
+    crashed = finding(Crashed("SIGSEGV"), target=OTHER)
+    differing = replace(difference(), targets=(OTHER, ONE), pair=PairKind.BACKEND)
+
+    assert list(subject_of({"planted": tested}, crashed).targets) == [ONE, OTHER, THIRD]
+    assert list(subject_of({"planted": tested}, differing).targets) == [OTHER, ONE, THIRD]
