@@ -13,6 +13,7 @@ the operator that is named. `same` compares equal targets: every bucket is a fal
 
 from __future__ import annotations
 
+import resource
 import shlex
 import sys
 import tempfile
@@ -248,7 +249,9 @@ def planted(options: Namespace) -> int:
         named = sorted({bucket.finding.api for bucket in found.get(defect.name, ())})
         print(f"{defect.name:<20}{'yes' if named else 'NO':<5}{defect.says:<50}{', '.join(named)}")
     count = sum(bool(found.get(defect.name)) for defect in chosen)
-    print(f"\nfound: {count} of {len(chosen)} ({count / len(chosen):.0%})")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_min = (used.ru_utime + used.ru_stime) / 60
+    print(f"\nfound: {count} of {len(chosen)} ({count / len(chosen):.0%}), {cpu_min:.1f} CPU min")
     print_buckets("named by no defect", stray)
     return int(count < options.recall * len(chosen))
 

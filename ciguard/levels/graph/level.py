@@ -1,10 +1,9 @@
 """Level `graph`: batches of samples, of probes, and of graphs that are compiled.
 
-The first batches call each API alone, eagerly, to get samples; if eager calls are slow, such
-batches alternate with the others. A probe composes graphs of samples and runs them eagerly, step by
-step: steps that fail, or whose results are random or not finite, are left out. Seven batches later,
-what is left of these graphs runs compiled, several graphs in one unit, since compiling takes most
-of the time.
+The first batches call each API alone, eagerly, to get samples. A few of these calls are the first
+graphs. A probe composes graphs of samples and runs them eagerly, step by step: steps that fail, or
+whose results are random or not finite, are left out. Some batches later, what is left of these
+graphs runs compiled, several graphs in one unit, since compiling takes most of the time.
 
 A batch depends on the seed, the index, and the feedback so far.
 """
@@ -29,8 +28,8 @@ from ciguard.levels.graph.reshaping import (
     joined,
     unused_steps,
 )
-from ciguard.levels.graph.samples import sample_from_json
-from ciguard.levels.graph.schedule import RETRY_LAG, UNIT_LAG, BatchKind, Schedule
+from ciguard.levels.graph.samples import sample_from_json, singles
+from ciguard.levels.graph.schedule import RETRY_LAG, UNIT_LAGS, BatchKind, Schedule
 from ciguard.levels.graph.store import SampleStore
 
 if TYPE_CHECKING:
@@ -57,8 +56,12 @@ _PROBES_PER_GRAPH = 1.5
 _MAX_KEPT = 16
 """Number of probes whose graphs are kept."""
 _MIN_CALLS = 2
-_NEW_GRAPHS = 3
-"""Number of graphs in a unit with APIs that were not compiled before: a compiler refuses many."""
+_NEW_CALLS = 16
+"""Number of calls in a unit with APIs that were not compiled before: a compiler refuses many."""
+_OPEN_SHARE = 0.5
+"""Share of the units that return all results, which shows at once which call is wrong."""
+_SINGLES = 2
+"""Number of samples of one API that are compiled alone."""
 _MAX_OUTPUTS = 60
 """Maximum number of outputs of a unit; workers return 64 items of a result."""
 _CONFORMING = CallMix(violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0)
@@ -116,7 +119,7 @@ class GraphLevel:
         cases: list[GraphCase] = []
         if kind is BatchKind.UNITS:
             cases = list(self._units(index, rng))
-        elif kind is BatchKind.PROBE:
+        if not cases and kind is not BatchKind.SAMPLES:
             cases = list(self._probes(rng))
         cases = cases or list(self._samples(self.schedule.sampling_number(index), rng))
         return Batch(
@@ -154,16 +157,16 @@ class GraphLevel:
 
     def _units(self, index: int, rng: random.Random) -> Iterator[GraphCase]:
         """Yield the units of the graphs that are left of a probe, and of units to retry."""
-        graphs = self._probed.get(index - UNIT_LAG, [])
+        graphs = [graph for lag in UNIT_LAGS for graph in self._probed.get(index - lag, ())]
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
-        units = (
-            *retried,
-            *_alternating(_joined(new, _NEW_GRAPHS), _joined(known, self._sizes.unit)),
-        )
+        units = (*retried, *_alternating(_of_calls(new), _joined(known, self._sizes.unit)))
         for steps in islice(units, self._units_per_batch):
-            case = _case(steps, unused_steps(steps)[:_MAX_OUTPUTS], rng)
+            outputs = unused_steps(steps)
+            if rng.random() < _OPEN_SHARE:
+                outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
+            case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
             is_drawn = rng.random() < self._sizes.gradient_share
             # A tensor that records gradients cannot be changed in place.
             yield replace(case, has_gradients=is_drawn and not any(map(changes_in_place, steps)))
@@ -188,14 +191,13 @@ class GraphLevel:
             return unit_feedback(index, cases, rows)
         results = [probed(case, row[0]) for case, row in zip(cases, rows, strict=False)]
         left = [result for result in results if result is not None]
+        graphs = [result.steps for result in left if len(_calls_in(result.steps)) >= _MIN_CALLS]
+        if all(len(case.calls) == 1 for case in cases):
+            graphs = singles([sample for result in left for sample in result.samples], _SINGLES)
         return {
             "index": index,
             "samples": [sample.to_json() for result in left for sample in result.samples],
-            "graphs": [
-                [step_to_json(step) for step in result.steps]
-                for result in left
-                if _call_count(result.steps) >= _MIN_CALLS
-            ],
+            "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
         }
 
     def update(self, feedback: Json) -> None:
@@ -205,12 +207,7 @@ class GraphLevel:
             ValueError: if the feedback does not have the form that `feedback` returns.
         """
         try:
-            for api in feedback.get("blamed", ()):
-                self._store.blame(str(api), is_certain=True)
-            for api in feedback.get("suspected", ()):
-                self._store.blame(str(api), is_certain=False)
-            for api in feedback.get("compiled", ()):
-                self._store.clear(str(api))
+            self._store.learn(feedback)
             retried = [tuple(map(step_from_json, steps)) for steps in feedback.get("retried", ())]
             for encoded in feedback.get("samples", ()):
                 self._store.add(sample_from_json(encoded))
@@ -236,14 +233,27 @@ def _joined(graphs: Sequence[tuple[Step, ...]], size: int) -> list[tuple[Step, .
     return [joined(graphs[start : start + size]) for start in range(0, len(graphs), size)]
 
 
+def _of_calls(graphs: Sequence[tuple[Step, ...]]) -> list[tuple[Step, ...]]:
+    """Return units of about `_NEW_CALLS` calls."""
+    units: list[list[tuple[Step, ...]]] = []
+    room = 0
+    for steps in graphs:
+        if room <= 0:
+            units.append([])
+            room = _NEW_CALLS
+        units[-1].append(steps)
+        room -= len(_calls_in(steps))
+    return [joined(unit) for unit in units]
+
+
 def _alternating(*lists: Sequence[T]) -> list[T]:
     """Return the items of several lists in turn."""
     turns = zip_longest(*lists)
     return [item for turn in turns for item in turn if item is not None]
 
 
-def _call_count(steps: Sequence[Step]) -> int:
-    return sum(isinstance(step, ApiCall) for step in steps)
+def _calls_in(steps: Sequence[Step]) -> list[int]:
+    return [number for number, step in enumerate(steps) if isinstance(step, ApiCall)]
 
 
 def _probe(steps: tuple[Step, ...], rng: random.Random) -> GraphCase:

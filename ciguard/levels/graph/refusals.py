@@ -2,7 +2,8 @@
 
 If the message of a refusal names the step, its API is to blame, and the unit runs again without the
 graph. Otherwise both halves of the unit run again, until a single graph is left: then all its APIs
-are suspected, unless they were compiled in another unit.
+are suspected, unless they were compiled in another unit. An error or a crash in a mode hides the
+other graphs of the unit, too, so these also run again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.graphs import results_used, step_to_json
-from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Errored, Passed, Rejected
+from ciguard.levels.graph.defects import first_wrong
 from ciguard.levels.graph.failures import failed_step, is_about_sizes
 from ciguard.levels.graph.reshaping import connected_steps, kept_steps
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 
+_FAILURES = (Rejected, Errored, Crashed)
+"""Outcomes of a unit that say nothing about its other graphs. One that hangs is not repeated."""
+
+
 class _Feedback:
     """Feedback of several units."""
 
@@ -30,29 +36,31 @@ class _Feedback:
         self.blamed: list[str] = []
         self.suspected: list[str] = []
         self.compiled: set[str] = set()
+        self.wrong: list[str] = []
         self.retried: list[tuple[Step, ...]] = []
 
     def note(self, case: GraphCase, row: Sequence[Outcome]) -> None:
         """Add one unit with its outcomes on all targets."""
-        refusals = [outcome for outcome in row if isinstance(outcome, Rejected)]
+        failures = [outcome for outcome in row if isinstance(outcome, _FAILURES)]
         if all(isinstance(outcome, Passed) for outcome in row):
             self.compiled.update(case.apis)
-        elif refusals and len(refusals) < len(row):
-            refusal = next((o for o in refusals if failed_step(o) is not None), refusals[0])
-            step = failed_step(refusal)
+            self.wrong += sorted(_wrong_calls(case, row))
+        elif failures and len(failures) < len(row):
+            failure = next((o for o in failures if failed_step(o) is not None), failures[0])
+            step = failed_step(failure)
             if step is None or step >= len(case.steps):
                 self._halve(case)
             else:
-                self._blame(case, step, refusal)
+                self._blame(case, step, failure)
 
-    def _blame(self, case: GraphCase, step: int, refusal: Rejected) -> None:
+    def _blame(self, case: GraphCase, step: int, failure: Outcome) -> None:
         producers = [case.steps[result.step] for result in results_used(case.steps[step])]
         apis = [producer.api for producer in producers if isinstance(producer, ApiCall)]
         call = case.steps[step]
-        if apis and is_about_sizes(refusal):
+        if apis and isinstance(failure, Rejected) and is_about_sizes(failure):
             self.suspected += apis
         elif isinstance(call, ApiCall):
-            self.blamed.append(call.api)
+            (self.blamed if isinstance(failure, Rejected) else self.suspected).append(call.api)
         self._retry(case, set(range(len(case.steps))) - connected_steps(case.steps, step))
 
     def _halve(self, case: GraphCase) -> None:
@@ -69,6 +77,16 @@ class _Feedback:
             self.retried.append(kept_steps(case.steps, kept))
 
 
+def _wrong_calls(case: GraphCase, row: Sequence[Outcome]) -> set[str]:
+    """Return the APIs of calls that are wrong in a mode, if the unit returns all results."""
+    if not {number for number, step in enumerate(case.steps) if isinstance(step, ApiCall)} <= set(
+        case.outputs
+    ):
+        return set()
+    numbers = {number for other in row[1:] for number in first_wrong(case, row[0], other)}
+    return {step.api for number in numbers if isinstance(step := case.steps[number], ApiCall)}
+
+
 def unit_feedback(
     index: int, cases: Sequence[GraphCase], rows: Sequence[Sequence[Outcome]]
 ) -> Json:
@@ -81,6 +99,7 @@ def unit_feedback(
         "blamed": feedback.blamed,
         "suspected": feedback.suspected,
         "compiled": sorted(feedback.compiled),
+        "wrong": feedback.wrong,
         "retried": [[step_to_json(step) for step in steps] for steps in feedback.retried],
     }
 

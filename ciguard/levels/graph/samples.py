@@ -25,8 +25,9 @@ from ciguard.execution import Container, TensorDigest, TensorOutput
 from ciguard.oracles.relations import tensors_of, with_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from ciguard.domain.graphs import Step
     from ciguard.domain.values import Fill, Json
     from ciguard.execution import Output
 
@@ -107,6 +108,21 @@ def _fill_of(elements: list[float], count: int) -> Fill:
         return Explicit(tuple(elements)) if elements else Constant(0)
     low, high = min(elements), max(elements)
     return Uniform(0, low, high) if low < high else Constant(low)
+
+
+def singles(samples: Iterable[Sample], count: int) -> list[tuple[Step, ...]]:
+    """Return graphs of one call: of each API, samples that are unlike each other.
+
+    Those with the most arguments come first, since a default value is tested by most calls.
+    """
+    by_api: dict[str, dict[tuple[FormKey, ...], ApiCall]] = {}
+    ordered = sorted(samples, key=lambda sample: -len(sample.call.values))
+    for sample in ordered:
+        forms = by_api.setdefault(sample.call.api, {})
+        form = tuple(key_of(tensor) for tensor in tensors_of(sample.call))
+        if len(forms) < count:
+            forms.setdefault(form, sample.call)
+    return [(call,) for forms in by_api.values() for call in forms.values()]
 
 
 def key_of(tensor: TensorValue) -> FormKey:

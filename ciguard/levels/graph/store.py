@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.domain.api_calls import ApiCall
-    from ciguard.domain.values import TensorValue
+    from ciguard.domain.values import Json, TensorValue
     from ciguard.levels.graph.samples import FormKey, Sample
 
 _MAX_SAMPLES = 10
 """Maximum number of samples of one API."""
 _MAX_BLAME = 2
 """Blame because of which no further graph has an API."""
+_MAX_WRONG = 3
+"""Number of wrong results of an API after which no further graph has it: its defect is known by
+then, and would hide those of others."""
 _CHOICES = 6
 """Number of samples from which the one is chosen whose pair of APIs is the least tested."""
 
@@ -43,6 +46,7 @@ class SampleStore:
         self._uses: Counter[str] = Counter()
         self._pairs: Counter[tuple[str, str]] = Counter()
         self._blame: Counter[str] = Counter()
+        self._wrong: Counter[str] = Counter()
         self._compiled: set[str] = set()
 
     @property
@@ -70,6 +74,17 @@ class SampleStore:
         self._uses.update(apis)
         self._pairs.update(pairs)
 
+    def learn(self, feedback: Json) -> None:
+        """Apply the feedback of units, see `unit_feedback`."""
+        for api in feedback.get("blamed", ()):
+            self.blame(str(api), is_certain=True)
+        for api in feedback.get("suspected", ()):
+            self.blame(str(api), is_certain=False)
+        for api in feedback.get("wrong", ()):
+            self._wrong[str(api)] += 1
+        for api in feedback.get("compiled", ()):
+            self.clear(str(api))
+
     def blame(self, api: str, *, is_certain: bool) -> None:
         """Record that a graph could not be compiled because of an API, or perhaps because of it."""
         if is_certain:
@@ -89,7 +104,7 @@ class SampleStore:
 
     def is_banned(self, api: str) -> bool:
         """Return whether no further graph may have an API."""
-        return self._blame[api] >= _MAX_BLAME
+        return self._blame[api] >= _MAX_BLAME or self._wrong[api] >= _MAX_WRONG
 
     def first(self, rng: random.Random) -> Sample | None:
         """Return a sample of an API that graphs have rarely used; None if there is none."""

@@ -13,14 +13,20 @@ from graph_examples import PAIR, SQUARE, call, graph, result
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.graphs import GraphCase, results_used
-from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import Explicit, LiteralValue, ResultValue, TensorValue, TupleValue
 from ciguard.levels import Batch
 from ciguard.levels.graph.composing import compose
 from ciguard.levels.graph.level import GraphLevel, GraphSizes
 from ciguard.levels.graph.probing import probed
-from ciguard.levels.graph.samples import Sample, resized, sample_from_json, size_changes
+from ciguard.levels.graph.samples import (
+    Sample,
+    resized,
+    sample_from_json,
+    singles,
+    size_changes,
+)
 from ciguard.levels.graph.store import SampleStore, SampleUse, fitted
 
 if TYPE_CHECKING:
@@ -155,6 +161,16 @@ def test_a_probe_keeps_the_steps_that_passed() -> None:
     ]
 
 
+def test_samples_that_are_compiled_alone_have_the_most_arguments_and_other_forms() -> None:
+    long, short = call("a.b", PAIR, PAIR), call("a.b", PAIR)
+    known = [Sample(each, (PAIR,), is_sequence=False) for each in (short, long, long)]
+    other = sample("a.b", WIDE, WIDE)
+
+    assert singles(known, 1) == [(long,)]
+    assert singles(known, 2) == [(long,), (short,)]
+    assert len(singles([*known, other, sample("a.c", WIDE, WIDE)], 2)) == 3
+
+
 def test_a_probe_that_did_not_return_shows_nothing() -> None:
     assert probed(graph(PAIR), Rejected("ValueError", "no")) is None
 
@@ -203,6 +219,17 @@ def test_probed_graphs_run_in_units_after_a_delay() -> None:
     assert all(first != second for first, second in pairwise(kinds))
 
 
+def test_each_api_is_compiled_alone_before_graphs_are_composed() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+
+    ran = run_level(level, 10)
+
+    first = next(case for cases in ran for case in cases if not case.is_probe)
+    assert set(first.apis) == {record.api for record in RECORDS}
+    assert first.outputs == tuple(range(len(first.steps)))
+    assert not any(True for step in first.steps for _ in results_used(step))
+
+
 def test_a_slow_library_gets_graphs_between_samples() -> None:
     slow = replace(SIZES, is_slow=True)
     level = GraphLevel(RECORDS * 9, 5, slow)
@@ -247,6 +274,35 @@ def test_the_api_that_a_compiler_does_not_support_is_blamed() -> None:
     level.update(feedback)
     (left,) = feedback["retried"]
     assert len(left) < len(units[0].steps)
+
+
+def test_an_api_with_wrong_results_is_left_out_of_later_graphs() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+    run_level(level, 20)
+    unit = graph(call("torch.f0", PAIR), call("torch.f1", PAIR), outputs=(0, 1))
+    batch = Batch(api=unit.api, kind=CallKind.FUNCTION, cases=(unit,))
+    wrong = ["T", "float32", [2], "AACAPwAAgEA="]
+    outcomes = {"eager": [passed([TENSOR] * 2)], "compile": [passed([TENSOR, wrong])]}
+
+    for _ in range(3):
+        feedback = level.feedback(19, batch, outcomes)
+        assert feedback["wrong"] == ["torch.f1"]
+        level.update(feedback)
+
+    left = {api for cases in run_level(level, 30)[-6:] for case in cases for api in case.apis}
+    assert left == {"torch.f0", "torch.f2"}
+
+
+def test_a_unit_with_an_error_runs_again_without_the_failing_graph() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+    unit = graph(call("torch.f0", PAIR), call("torch.f1", PAIR), outputs=(0, 1))
+    batch = Batch(api=unit.api, kind=CallKind.FUNCTION, cases=(unit,))
+    failed = Errored("LoweringException", "step 1: assertion")
+
+    feedback = level.feedback(19, batch, {"a": [passed([TENSOR] * 2)], "b": [failed]})
+
+    assert (feedback["blamed"], feedback["suspected"]) == ([], ["torch.f1"])
+    assert [[step[0] for step in steps] for steps in feedback["retried"]] == [["torch.f0"]]
 
 
 def feedback_of(unit: GraphCase, message: str) -> Any:

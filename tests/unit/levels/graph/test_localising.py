@@ -213,3 +213,40 @@ def test_a_call_that_is_wrong_alone_is_found_without_its_part() -> None:
     assert finding.detail == "compile: decompositions"
     assert cases[0].outputs == (1, 2, 3, 4)
     assert not any(set(case.apis) == {"torch.exp", "torch.sin", "torch.cos"} for case in cases)
+
+
+def test_outputs_that_depend_on_a_known_wrong_call_are_not_searched() -> None:
+    def wrong_exp(case: GraphCase, target: str) -> Outcome:
+        names = [getattr(step, "api", "") for step in case.steps]
+        start = names.index("torch.exp") if "torch.exp" in names else len(names)
+        is_wrong = target == COMPILED
+        return passed(
+            *(
+                7.0 if is_wrong and start <= number and names[number] != "torch.tan" else 1.0
+                for number in case.outputs
+            )
+        )
+
+    unit = replace(UNIT, outputs=(1, 2, 3, 4))
+    dispatcher = StubDispatcher()
+    localiser = Localiser(cast("Dispatcher", dispatcher))
+    ran = []
+    for _ in range(3):
+        outcomes = {name: (wrong_exp(unit, name),) for name in (EAGER, COMPILED)}
+        localiser.note(ExecutedBatch(unit.api, (unit,), outcomes), group())
+        ran.append(finished(localiser, dispatcher, wrong_exp))
+
+    assert [[finding.api for finding in found] for found, _ in ran] == [
+        ["torch.exp"],
+        ["torch.exp"],
+        [],
+    ]
+    assert ran[2][1] == []
+
+
+def test_stages_are_bisected() -> None:
+    _, cases = localised(UNIT, wrong_sine)
+
+    stages = [case.runs_stage for case in cases if case.runs_stage]
+    assert len(stages) <= 3
+    assert stages[0] == "lowering"

@@ -1,0 +1,116 @@
+"""What searches for defects share: the defect that a search follows, and the cases that it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.domain.graphs import results_used
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.execution import Container, decode_outputs
+from ciguard.levels.graph.reshaping import changes_in_place
+from ciguard.oracles import input_precision_of, judge
+from ciguard.oracles.comparing import compare_outputs, is_numeric_difference
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Mapping, Sequence
+
+    from ciguard.campaign import Group
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.graphs import GraphCase
+
+_MAX_FINDINGS = 2
+"""Maximum number of findings of one oracle about an API on the same targets."""
+
+Answers: TypeAlias = list[dict[str, Outcome]]
+"""For each case, its outcomes by target; fewer than cases after a hang."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Cases that a search wants to run."""
+
+    cases: tuple[GraphCase, ...]
+    targets: tuple[str, ...]
+
+
+Search: TypeAlias = Generator[Request, Answers, list["Finding"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """The defect that a search follows."""
+
+    finding: Finding
+    """Finding about the unit."""
+    group: Group
+    known: Counter[str]
+    """Number of findings by the key of the defect, which searches count."""
+
+    def key(self, api: str) -> str:
+        """Return what identifies the defect of an API among those that are known."""
+        return f"{api} {self.finding.oracle} {self.targets}"
+
+    def is_known(self, api: str) -> bool:
+        """Return whether enough findings about an API are known."""
+        return self.known[self.key(api)] >= _MAX_FINDINGS
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Targets on which parts run: the reference first."""
+        finding = self.finding
+        return finding.targets or tuple(finding.outcomes)
+
+    def shown(self, case: GraphCase, outcomes: Mapping[str, Outcome]) -> Finding | None:
+        """Return the finding that the outcomes of a part show, if it is the same kind of defect."""
+        findings = judge(case, outcomes, self.group.subject(case.api))
+        return next((found for found in findings if self._is_same(found)), None)
+
+    def _is_same(self, found: Finding) -> bool:
+        mine = self.finding
+        are_numeric = is_numeric_difference(mine) and is_numeric_difference(found)
+        return found.oracle == mine.oracle and (found.kind == mine.kind or are_numeric)
+
+
+def run_parts(
+    cases: Sequence[GraphCase], defect: Defect, targets: tuple[str, ...] = ()
+) -> Generator[Request, Answers, list[tuple[GraphCase, dict[str, Outcome]]]]:
+    """Run cases, and return each with its outcomes."""
+    if not cases:
+        return []
+    answers = yield Request(tuple(cases), targets or defect.targets)
+    return list(zip(cases, answers, strict=False))
+
+
+def different_outputs(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
+    """Return the outputs in which two outcomes differ; empty if that is unknown."""
+    sides = []
+    for outcome in (reference, other):
+        output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+        has_more = unit.has_gradients or any(map(changes_in_place, unit.steps))
+        if has_more and isinstance(output, Container):
+            output = output.items[0]  # the second item is the inputs, or their gradients
+        if not isinstance(output, Container) or len(output.items) != len(unit.outputs):
+            return []
+        sides.append(output.items)
+    inputs = input_precision_of(unit)
+    return [
+        number
+        for number, left, right in zip(unit.outputs, *sides, strict=True)
+        if compare_outputs(left, right, inputs) is not None
+    ]
+
+
+def first_wrong(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
+    """Return the calls whose results differ although those that they use agree.
+
+    They are among the outputs of the unit, which should be all of its calls.
+    """
+    wrong = set(different_outputs(unit, reference, other))
+    return [
+        number
+        for number in sorted(wrong)
+        if not any(result.step in wrong for result in results_used(unit.steps[number]))
+    ]

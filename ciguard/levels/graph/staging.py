@@ -1,0 +1,41 @@
+"""The stage of a compiler that has a defect, by bisecting its stages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.levels.graph.defects import run_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.graphs import GraphCase
+    from ciguard.levels.graph.defects import Answers, Defect, Request
+
+
+def with_stage(
+    part: GraphCase, shown: Finding, defect: Defect
+) -> Generator[Request, Answers, Finding]:
+    """Return the finding with the first stage of the compiler that shows the defect.
+
+    Each stage compiles more than the one before, and the last one is the whole compiler, which has
+    shown the defect. So the stages are bisected.
+    """
+    mode = defect.group.mode_of(defect.targets[-1])
+    library = defect.group.members[defect.targets[-1]].environment.library
+    stages = library.modes[mode].stages if mode in library.modes else ()
+    if not stages:
+        return shown
+    first, last = 0, len(stages) - 1
+    while first < last:
+        middle = (first + last) // 2
+        case = replace(part, runs_stage=stages[middle])
+        ran = yield from run_parts([case], defect, defect.targets[-1:])
+        if any(defect.shown(case, {**shown.outcomes, **outcomes}) for case, outcomes in ran):
+            last = middle
+        else:
+            first = middle + 1
+    staged = replace(part, stage=stages[first])
+    return defect.shown(staged, shown.outcomes) or shown
