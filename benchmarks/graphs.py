@@ -270,9 +270,18 @@ def _found_in_group(
     found: dict[str, list[Bucket]] = {}
     for bucket in buckets:
         name = bucket.finding.api.rpartition(".")[2].lower()
-        match = next((d for d in group if any(each in name for each in d.operators)), None)
-        found.setdefault(match.name if match is not None else "", []).append(bucket)
+        found.setdefault(_defect_of(name, group), []).append(bucket)
     return found
+
+
+def _defect_of(name: str, group: Sequence[Defect]) -> str:
+    """Return the defect that names the longest part of an API's name; empty if none does."""
+    lengths = {
+        defect.name: max((len(part) for part in defect.operators if part in name), default=0)
+        for defect in group
+    }
+    best = max(lengths, key=lambda each: lengths[each])
+    return best if lengths[best] else ""
 
 
 def same(options: Namespace) -> int:

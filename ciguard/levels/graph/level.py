@@ -234,16 +234,10 @@ def _joined(graphs: Sequence[tuple[Step, ...]], size: int) -> list[tuple[Step, .
 
 
 def _of_calls(graphs: Sequence[tuple[Step, ...]]) -> list[tuple[Step, ...]]:
-    """Return units of about `_NEW_CALLS` calls."""
-    units: list[list[tuple[Step, ...]]] = []
-    room = 0
-    for steps in graphs:
-        if room <= 0:
-            units.append([])
-            room = _NEW_CALLS
-        units[-1].append(steps)
-        room -= len(_calls_in(steps))
-    return [joined(unit) for unit in units]
+    """Return units of about `_NEW_CALLS` calls, and as many graphs in each."""
+    calls = sum(len(_calls_in(steps)) for steps in graphs)
+    count = max(1, round(calls / _NEW_CALLS))
+    return [joined(graphs[start::count]) for start in range(min(count, len(graphs)))]
 
 
 def _alternating(*lists: Sequence[T]) -> list[T]:
