@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ciguard.config import Config
 
+_WORKERS_PER_CORE = 1.5
+"""Workers of all targets per core: some wait for their next batch, or sleep in a call."""
 _MIB_PER_WORKER = 512
 """Memory that a worker needs besides the pages that it shares with its fork server, in MiB."""
 _MAX_DEVICE_LANES = 1
@@ -47,7 +49,7 @@ def lanes_for(targets: int, *, cores: float, free_mib: float) -> int:
         free_mib: free memory, in MiB.
     """
     targets = max(1, targets)
-    by_cores = math.ceil(cores / targets)
+    by_cores = math.ceil(_WORKERS_PER_CORE * cores / targets)
     by_memory = int(free_mib / _MIB_PER_WORKER / targets)
     return max(1, min(by_cores, by_memory))
 

@@ -27,15 +27,15 @@ def written(root: Path, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("targets", "cores", "free_mib", "lanes"),
     [
-        (1, 2, 16_000, 2),
+        (1, 2, 16_000, 3),
         (3, 2, 16_000, 1),
-        (2, 4, 16_000, 2),
-        (3, 8, 16_000, 3),
+        (2, 4, 16_000, 3),
+        (3, 8, 16_000, 4),
         (1, 0.5, 16_000, 1),
         (1, 64, 4096, 8),
         (2, 64, 4096, 4),
         (5, 4, 100, 1),
-        (0, 2, 16_000, 2),
+        (0, 2, 16_000, 3),
     ],
 )
 def test_workers_occupy_all_cores_and_fit_into_memory(
