@@ -51,12 +51,12 @@ def main() -> int:
     parser.add_argument("--shares", type=int, default=1, help="run every n-th operator only")
     parser.add_argument("--budget", type=float, default=5.0, help="minutes of the campaign")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="workers of the campaign")
     parser.add_argument("--out", type=Path, help="folder that keeps the results of the campaign")
     options = parser.parse_args()
     if options.part == "controls":
         return controls(options.target, options.samples, options.shares)
-    budget_s = 60.0 * options.budget
-    return campaign(options.target, budget_s=budget_s, seed=options.seed, out=options.out)
+    return campaign(options)
 
 
 def controls(target: str, samples: int, shares: int) -> int:
@@ -76,15 +76,16 @@ def controls(target: str, samples: int, shares: int) -> int:
     return int(reports["guarded"]["ended"].keys() > reports["plain"]["ended"].keys())
 
 
-def campaign(target: str, *, budget_s: float, seed: int, out: Path | None) -> int:
+def campaign(options: argparse.Namespace) -> int:
     """Print the confirmed errors of memory, and how their cases end without the guard."""
-    name = f"{target} {GUARDED}"
+    name = f"{options.target} {GUARDED}"
     with tempfile.TemporaryDirectory() as folder:
         config = Config(
             targets=(name,),
-            budget_s=budget_s,
-            seed=seed,
-            out=out or Path(folder, "out"),
+            budget_s=60.0 * options.budget,
+            seed=options.seed,
+            jobs=options.jobs,
+            out=options.out or Path(folder, "out"),
             baseline=Path(folder, "baseline"),
         )
         *_, last = run(config)
@@ -96,7 +97,7 @@ def campaign(target: str, *, budget_s: float, seed: int, out: Path | None) -> in
         if bucket.finding.oracle == "memory" and bucket.confirmation is Confirmation.CONFIRMED
     ]
     print(f"{name}: {sum(tally_cases(last))} cases, {len(buckets)} confirmed errors of memory")
-    environment = provision(parse_target(target), on_step=print)
+    environment = provision(parse_target(options.target), on_step=print)
     for bucket, outcomes in zip(buckets, without_guard(environment, buckets), strict=True):
         ended = sorted({status(outcome) for outcome in outcomes})
         is_silent = not any(isinstance(outcome, Crashed) for outcome in outcomes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -94,18 +93,23 @@ def _is_required_differently(
 
     A requirement that the other version states in other sentences is unchanged.
     """
-    required = (requirements_in(text, change.parameter) for text in (change.before, change.after))
-    if not operator.ne(*required):
+    texts = (change.before, change.after)
+    before, after = (requirements_in(text, change.parameter) for text in texts)
+    if before == after:
         return False
     if change.before and change.after:
         return True
+    other = _statements_about(change.parameter, base if change.after else head)
+    known = [item for text in other for item in requirements_in(text.text, change.parameter)]
+    if all(item in known for item in before or after):
+        return False
     words = {*Statement(change.before or change.after).words} - _FREQUENT
-    return not words <= _words_about(change.parameter, base if change.after else head)
+    return not words <= {word for text in other for word in text.words}
 
 
-def _words_about(parameter: str, api: ApiDocumentation) -> set[str]:
+def _statements_about(parameter: str, api: ApiDocumentation) -> list[Statement]:
     stated = statements_of(api.record, api.docstring)
-    return {word for item in stated if item.parameter == parameter for word in item.words}
+    return [item for item in stated if item.parameter == parameter]
 
 
 def removed_apis(base: Mapping[str, ApiRecord], head: Mapping[str, ApiRecord]) -> list[str]:

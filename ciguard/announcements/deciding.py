@@ -6,6 +6,7 @@ the dtype of results. When in doubt, the difference is not announced.
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from itertools import chain
@@ -52,6 +53,8 @@ _OF_API = re.compile(
 )
 _DEPRECATED_KINDS = frozenset({"refused", "exception"})
 """Kinds of difference that a deprecation announces: what is deprecated is going to be refused."""
+_FROM_SPECIAL_DEFAULTS = frozenset({"dtype", "mutation", "aliasing"})
+"""Kinds of difference that only some defaults can cause."""
 _CLASS_NAME = re.compile(r"\b[A-Z][a-z]+[A-Z]\w*\b")
 _MIN_SHARED_WORDS = 2
 """Minimum number of content words that an exception's message shares with a sentence about it."""
@@ -214,8 +217,7 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
     is_passed = change.parameter in observed.passed
     match change.kind:
         case ChangeKind.DEFAULT:
-            is_named = change.parameter.lower() in observed.words
-            return not is_passed and (is_named or observed.kind not in REFUSALS)
+            return not is_passed and _is_default_about(change, observed)
         case ChangeKind.TYPE:
             return _is_type_about(change, observed)
         case ChangeKind.ADDED:
@@ -228,6 +230,37 @@ def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocum
             return observed.kind == "refused" and change.parameter in observed.by_position
         case ChangeKind.SENTENCE:
             return _is_sentence_about(change, observed, base)
+
+
+def _is_default_about(change: DocumentedChange, observed: ObservedChange) -> bool:
+    """Return whether another default of an argument that the call omits explains a difference.
+
+    Any default can change values and shapes. Dtypes, changes in place and shared memory follow from
+    defaults that are about these, or that have become numbers of another type.
+    """
+    if observed.kind in REFUSALS:
+        return change.parameter.lower() in observed.words
+    if observed.kind not in _FROM_SPECIAL_DEFAULTS:
+        return True
+    if observed.kind == "dtype" and _has_other_type(change.before, change.after):
+        return True
+    name = change.parameter.replace("_", " ")
+    words = Statement(f"{name} {change.before} {change.after}").words
+    return has_aspect(observed.kind, words)
+
+
+def _has_other_type(before: str, after: str) -> bool:
+    """Return whether two defaults are numbers of different types, such as 0 and 0.0."""
+    values = [_literal(text) for text in (before, after)]
+    are_numbers = all(isinstance(value, int | float | complex) for value in values)
+    return are_numbers and type(values[0]) is not type(values[1])
+
+
+def _literal(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def _is_type_about(change: DocumentedChange, observed: ObservedChange) -> bool:
@@ -296,5 +329,4 @@ def _is_about_refusal(
 
 def _shared(words: Iterable[str], observed: ObservedChange) -> frozenset[str]:
     """Return the content words of the messages that are among the words, without parameters."""
-    parameters = {name.lower() for name in observed.passed}
-    return content_words(observed.words) & content_words(words) - parameters
+    return content_words(observed.words) & content_words(words) - observed.parameters

@@ -10,6 +10,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.outcomes import Rejected
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import TensorValue
+from ciguard.knowledge.refinement import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +23,8 @@ REFUSALS = frozenset({"refused", "accepted", "exception"})
 """Kinds of difference in which at least one version raises an exception."""
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
+"""Exceptions that are about packages of the environment, not about arguments."""
 _MIN_CONTENT = 4
 """Minimum length of words that carry content."""
 
@@ -32,6 +35,8 @@ class ObservedChange:
 
     kind: str
     """Kind of the finding, such as `refused` or `dtype`."""
+    parameters: frozenset[str]
+    """Names of all parameters, in lower case."""
     passed: Mapping[str, Value]
     """Values that the call passes, by parameter."""
     by_position: frozenset[str]
@@ -54,6 +59,8 @@ class ObservedChange:
 def observed_change(finding: Finding, record: ApiRecord) -> ObservedChange | None:
     """Return what a differential finding is about; None if it is not about one API call.
 
+    A package that one version misses is not about the call.
+
     Args:
         finding: the finding, whose targets are base and head.
         record: description of the API on the base.
@@ -66,11 +73,15 @@ def observed_change(finding: Finding, record: ApiRecord) -> ObservedChange | Non
     inputs = dict(zip((item.name for item in record.inputs), case.inputs, strict=False))
     passed = {**by_position, **inputs, **dict(case.keywords)}
     outcomes = [finding.outcomes.get(name) for name in finding.targets]
-    messages = " ".join(item.message for item in outcomes if isinstance(item, Rejected)).lower()
+    rejected = [item for item in outcomes if isinstance(item, Rejected)]
+    if any(item.exception in _IMPORT_ERRORS for item in rejected):
+        return None
+    messages = " ".join(unwrap(item.message) for item in rejected).lower()
     words = frozenset(_WORD.findall(messages))
     named = frozenset(name for name in passed if name.lower() in words)
     return ObservedChange(
         kind=finding.kind,
+        parameters=frozenset(item.name.lower() for item in (*record.parameters, *record.inputs)),
         passed=passed,
         by_position=frozenset(by_position) | frozenset(inputs),
         named=named,

@@ -55,6 +55,8 @@ class _Search:
     target: str
     waiting: list[JudgedCall]
     running: list[JudgedCall] = field(default_factory=list)
+    is_tried: bool = False
+    """True if some calls ran with the defect, and none showed it."""
 
     def start(self) -> list[bytes]:
         """Return the next calls with the defect, which are running then."""
@@ -124,13 +126,18 @@ class Detect(CampaignStage):
         return sample
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
-        """Plant and search the defects while there is time; the rest is not counted."""
+        """Plant and search the defects while there is time.
+
+        A defect that no call has shown until then is missed if some calls were tried, because a
+        defect that is noticed is mostly noticed first. One without any call is not counted.
+        """
         state = self._state
         until = state.budget.detect_until
         self._begin()
         while self._searches and time.monotonic() < until:
             self._start_jobs()
             yield from loop.step_running()
+        self._missed += [search.defect for search in self._searches.values() if search.is_tried]
         self._searches.clear()
         yield from self._costs.run(loop, until)
         detection = Detection(
@@ -207,6 +214,7 @@ class Detect(CampaignStage):
             for judged, outcome in zip(search.running, outcomes, strict=False)
         )
         search.running = []
+        search.is_tried = True
         if is_caught or not search.waiting:
             del self._searches[number]
             (self._caught if is_caught else self._missed).append(search.defect)

@@ -188,7 +188,8 @@ _CHOICE = re.compile(
     rf"(?:(?:,|,? or|,? and| ?\||/) ?{_QUOTED}){{1,30}}"
 )
 _HEDGED_CHOICE = re.compile(
-    r"\b(?:e\.g|i\.e|such as|for example|examples?|for instance|like|if|when|unless|character)\b",
+    r"\b(?:e\.g|i\.e|such as|for example|examples?|for instance|like|if|when|unless|character)\b"
+    r"|^for\b",
     re.IGNORECASE,
 )
 
@@ -215,6 +216,8 @@ _RANKED = re.compile(
     rf" ?{_ADJECTIVES}(?P<thing>tensors?\b|array\b|$|[.,]|with shape|of shape|of size|of length)",
     re.IGNORECASE,
 )
+_OR_RANK = re.compile(rf"\bor {_ONE_RANK}")
+"""Matches the second rank of a text such as `4D tensor of shape (…) or 3D tensor of shape (…)`."""
 _SCALAR_TENSOR = re.compile(
     rf"(?:^(?:an? |the |optional ){{0,2}}(?:0-?D )?{_ADJECTIVES}scalar {_ADJECTIVES}tensor\b"
     rf"|^must be a scalar(?: tensor)?$)(?! or| of shape)",
@@ -233,7 +236,8 @@ def _ranks(sentence: str, parameter: str) -> Iterator[Requirement]:
     if _SCALAR_TENSOR.search(sentence):
         yield ranks(0, 0)
     elif match := _RANKED.search(sentence):
-        mentioned = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
+        digits = re.findall(r"(\d)-?[dD]", match.group())
+        mentioned = [int(digit) for digit in (*digits, *_OR_RANK.findall(sentence, match.end()))]
         is_open = bool(match["least"] or match["more"])
         yield ranks(min(mentioned)) if is_open else ranks(min(mentioned), max(mentioned))
 

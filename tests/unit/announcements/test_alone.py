@@ -64,6 +64,14 @@ def test_defaults_and_sentences_about_change_are_reported(
             documented("", X, ParameterRecord(name="width", doc="Must be positive.")),
         ),
         (sized("A 3-D or 4-D tensor of images."), sized("Images. Must be 3D or 4D.")),
+        (
+            sized("4D tensor of shape (n, h, w, c) or 3D tensor of shape (h, w, c)."),
+            sized("Images. Must be 3D or 4D."),
+        ),
+        (
+            sized("Mode of the result."),
+            sized('Mode. For other modes ("multi", "count"), the result has two axes.'),
+        ),
     ],
 )
 def test_other_edits_are_not_reported(base: ApiDocumentation, head: ApiDocumentation) -> None:

@@ -117,20 +117,6 @@ def test_a_warning_of_the_base_announces_a_refusal_if_it_names_the_api_or_an_arg
 # --- signature ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("keywords", "is_announced"), [({}, True), ({"size": 1}, False)])
-def test_a_changed_default_announces_calls_without_the_argument(
-    keywords: dict[str, object], *, is_announced: bool
-) -> None:
-    base, head = (documented("", X, ParameterRecord(name="size", default=text)) for text in "12")
-
-    announced = announcement(difference("values", 1, **keywords), base, head)  # type: ignore[arg-type]
-
-    assert bool(announced) is is_announced
-    assert announcement(difference("refused", 1, message="no", **keywords), base, head) == ""  # type: ignore[arg-type]
-    named = difference("accepted", 1, message="bad size", **keywords)  # type: ignore[arg-type]
-    assert bool(announcement(named, base, head)) is is_announced
-
-
 def test_a_parameter_that_must_be_a_keyword_announces_positional_calls() -> None:
     head = documented("", X, ParameterRecord(name="size", kind=ParameterKind.KEYWORD_ONLY))
     message = "pool() takes 1 positional argument but 2 were given"

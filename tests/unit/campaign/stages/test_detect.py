@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, call, group, member
 
-from ciguard.campaign.budget import Budget
 from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.config import Config
@@ -32,12 +32,14 @@ class Answering:
     is_proven = True
     needed_s = 0.0
 
-    def __init__(self, *, hangs: bool = False) -> None:
+    def __init__(self, *, hangs: bool = False, takes_s: float = 0.0) -> None:
         self.jobs: list[Job] = []
         self.waiting: list[Job] = []
         self.stage: Detect | None = None
         self._hangs = hangs
         """True if the first call of each job hangs, after which no other runs."""
+        self._takes_s = takes_s
+        """Time that all waiting jobs take together, in seconds."""
 
     def add(self, job: Job) -> None:
         self.jobs.append(job)
@@ -49,20 +51,23 @@ class Answering:
 
     def step_running(self) -> Iterator[Event]:
         assert self.stage is not None
+        time.sleep(self._takes_s)
         waiting, self.waiting = self.waiting, []
         for job in waiting:
             outcomes = (Hung(1.0),) if self._hangs else (REJECTED,) * len(job.cases)
             yield from self.stage.take(JobResult(job, outcomes, 0.1))
 
 
-def detected(calls: Mapping[str, int], answering: Answering) -> Detection | None:
+def detected(
+    calls: Mapping[str, int], answering: Answering, *, limit_s: float = 40.0
+) -> Detection | None:
     """Return the planted defects of a run with so many calls of each API."""
     tested = group(member(ONE, *calls))
     state = SimpleNamespace(
         config=Config(),
         groups={"planted": tested},
         dispatcher=answering,
-        budget=Budget(1000.0),
+        budget=SimpleNamespace(detect_until=time.monotonic() + limit_s, measures=False),
         detection=None,
     )
     stage = answering.stage = Detect(cast("CampaignState", state))
@@ -96,3 +101,13 @@ def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> N
     assert detection is not None
     assert len(detection.missed) == 9
     assert len(answering.jobs) == (9 if hangs else 3)
+
+
+def test_a_defect_whose_search_is_cut_off_counts_as_missed_if_calls_were_tried() -> None:
+    slow = Answering(takes_s=0.3)
+
+    detection = detected({f"planted.f{number}": 40 for number in range(30)}, slow, limit_s=0.2)
+
+    assert [len(job.cases) for job in slow.jobs] == [64] * 6
+    assert detection is not None
+    assert len(detection.missed) == 24
