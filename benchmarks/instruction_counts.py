@@ -2,10 +2,11 @@
 
     python benchmarks/instruction_counts.py [--apis 100] [--pairs 500] [--burners 2]
 
-Explores torch for one call per API. Counts it in four processes of the same target, which are six
-pairs, and in processes whose functions execute 3, 5 and 10 % more, beside processes that keep all
-cores busy. Prints the spread of the counts and the seconds per API. Ends with 1 if any of the equal
-pairs is reported in one of the two directions.
+Explores a library for one call per API. Counts it in four processes of the same target, which are
+six pairs, beside processes that keep all cores busy. Then counts the calls in processes whose
+functions are wrapped in a loop: of no iterations on the reference, and otherwise of as many as add
+3, 5 and 10 % to the count of the reference. Prints the spread of the counts and the seconds per
+API. Ends with 1 if any of the equal pairs is reported in one of the two directions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
 import multiprocessing
 import os
 import sys
@@ -39,6 +39,7 @@ from ciguard.execution import Dispatcher
 from ciguard.execution.counting import find_valgrind
 from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles import CountChange
+from ciguard.oracles.instructions import MIN_INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -141,10 +142,11 @@ def _keep(calls: dict[str, SuspectCall], case: ApiCall, cost_s: float) -> None:
 def spec_of(name: str, environment: Environment, slowed: Path | None = None) -> WorkerSpec:
     """Return the specification of a target, with the slower functions in a file."""
     spec = worker_spec(name, environment, Config())
-    variables = {} if slowed is None else {"SLOWED": str(slowed)}
+    variables = {"SLOWED_LIBRARY": environment.library.name}
+    variables |= {} if slowed is None else {"SLOWED": str(slowed)}
     return replace(
         spec,
-        adapter=Path(__file__).with_name("slowed_torch.py"),
+        adapter=Path(__file__).with_name("slowed.py"),
         readable=(*spec.readable, *([slowed] if slowed else [])),
         variables={**spec.variables, **variables},
     )
@@ -171,37 +173,63 @@ def equal_pairs(counters: Counters, calls: list[SuspectCall], count: int) -> Pai
     return pairs
 
 
-def calibrated(counters: Counters) -> tuple[float, float]:
-    """Return the instructions of an iteration of the planted loop, and of the wrapper around it."""
+def per_iteration(counters: Counters) -> float:
+    """Return the instructions of an iteration of the planted loop."""
 
-    def count(api: str) -> float:
-        case = ApiCall(api=api, kind=CallKind.FUNCTION)
+    def count(iterations: int) -> float:
+        case = ApiCall(api=f"spin.{iterations}", kind=CallKind.FUNCTION)
         counts = counters.steady(SuspectCall("torch", case, (REFERENCE,), (1e-5,)))
         if counts is None:
             sys.exit("the planted loop cannot be counted")
         return median(counts[REFERENCE].values)
 
-    empty = count("spin.0")
-    return (count(f"spin.{ITERATIONS}") - empty) / ITERATIONS, count("wrapped.0") - empty
+    return (count(ITERATIONS) - count(0)) / ITERATIONS
+
+
+@dataclass
+class Planted:
+    """Comparisons of calls with slower ones, by what was planted relative to the reference."""
+
+    pairs: dict[float, Pairs] = field(default_factory=lambda: {size: Pairs() for size in SIZES})
+    sizes: dict[float, list[float]] = field(default_factory=lambda: {size: [] for size in SIZES})
+    """Sizes that were planted, which differ from those that were wanted by whole iterations."""
 
 
 def planted(
-    counters: Counters, counts: Mapping[str, float], start: Callable[..., None], folder: Path
-) -> dict[float, str]:
-    """Start a target for each size of slowdowns; return its name by size."""
-    per_iteration, wrapper = calibrated(counters)
+    counters: Counters, calls: list[SuspectCall], start: Callable[..., None], folder: Path
+) -> Planted:
+    """Compare calls with the same calls, slowed by each size.
+
+    A call that the smallest number of iterations or of instructions that counts as a change slows
+    by more than each size is left out: no slowdown of that size can be planted, or reported.
+    """
+    start({REFERENCE: write_slowed(folder, 0.0, {call.case.api: 0 for call in calls})})
+    known = reference_counts(counters, calls)
+    each = per_iteration(counters)
     names: dict[float, str] = {}
-    files: list[Path] = []
+    files: dict[str, Path] = {}
     for size in SIZES:
-        iterations = {
-            api: max(0, math.ceil((size * count - wrapper) / per_iteration))
-            for api, count in counts.items()
-        }
-        files.append(folder / f"slowed-{size:g}.json")
-        files[-1].write_text(json.dumps(iterations), "utf-8")
+        iterations = {api: round(size * count / each) for api, count in known.items()}
         names[size] = f"{size:.0%} more"
-    start(dict(zip(names.values(), files, strict=True)))
-    return names
+        files[names[size]] = write_slowed(folder, size, iterations)
+    start(files)
+    result = Planted()
+    targets = (REFERENCE, *names.values())
+    for call in (call for call in calls if call.case.api in known):
+        api, costs = call.case.api, call.costs * len(targets)
+        compared = Comparison(counters, replace(call, targets=targets, costs=costs))
+        for size in SIZES if compared.counts is not None else ():
+            if size * known[api] >= max(each, MIN_INSTRUCTIONS):
+                result.pairs[size].add(api, compared.changes(REFERENCE, names[size]))
+                result.sizes[size].append(round(size * known[api] / each) * each / known[api])
+    return result
+
+
+def write_slowed(folder: Path, size: float, iterations: Mapping[str, int]) -> Path:
+    """Write the iterations of each API, and return the file."""
+    path = folder / f"slowed-{size:g}.json"
+    path.write_text(json.dumps(iterations), "utf-8")
+    return path
 
 
 def print_pairs(title: str, pairs: Pairs) -> None:
@@ -253,19 +281,14 @@ def main() -> int:
         start(dict.fromkeys(EQUAL))
         equal = equal_pairs(counters, calls, options.pairs)
         print_pairs("equal targets", equal)
-        chosen = calls[:: max(1, len(calls) // options.planted)]
-        known = reference_counts(counters, chosen)
-        found = {size: Pairs() for size in SIZES}
-        names = planted(counters, known, start, folder)
-        targets = (REFERENCE, *names.values())
-        for call in (call for call in chosen if call.case.api in known):
-            costs = call.costs * len(targets)
-            compared = Comparison(counters, replace(call, targets=targets, costs=costs))
-            for size in SIZES if compared.counts is not None else ():
-                found[size].add(call.case.api, compared.changes(REFERENCE, names[size]))
-        for size in SIZES:
-            print_pairs(f"planted, {names[size]}", found[size])
         counters.close()
+        chosen = calls[:: max(1, len(calls) // options.planted)]
+        result = planted(counters, chosen, start, folder)
+        counters.close()
+    for size in SIZES:
+        print_pairs(f"planted, {size:.0%} more", result.pairs[size])
+        sizes = result.sizes[size]
+        print(f"  planted: {min(sizes):.2%} to {max(sizes):.2%}, median {median(sizes):.2%}")
     return 1 if equal.reported else 0
 
 

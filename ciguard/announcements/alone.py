@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
 
 _MAX_EVIDENCE = 600
-_OF_BEHAVIOUR = frozenset({"now", "longer", "changed", "anymore", "starting", "previously"})
+_OF_BEHAVIOUR = re.compile(
+    r"\b(?:now|no longer|any ?more|previously|(?:has|have) changed|changed (?:from|in|since|to)"
+    r"|starting (?:from|in|with) (?:release|version|v?\d))\b",
+    re.IGNORECASE,
+)
 """Words of sentences that say that the behaviour changed."""
+_MIN_KEPT = 1 / 3
+"""Share of the sentences that the head keeps unless the documentation was written anew."""
+_MIN_SENTENCES = 4
+"""Minimum number of sentences of which so few may be kept."""
 _FREQUENT = frozenset({"a", "an", "be", "either", "is", "must", "or", "should", "the"})
 _CHANGE_DIRECTIVES = frozenset({"versionchanged", "changed"})
 
@@ -41,7 +50,8 @@ def documentation_alone(
     """Yield the findings about an API whose documented behaviour changed, but not its behaviour.
 
     There is one finding per parameter. Only a default, a requirement or a sentence that says that
-    the behaviour changed counts.
+    the behaviour changed counts. Of documentation that was written anew, only defaults and
+    directives such as `versionchanged` do.
     """
     first_by_parameter: dict[str, DocumentedChange] = {}
     for change in documented_changes(base, head):
@@ -75,9 +85,23 @@ def _is_of_behaviour(
         return False
     if change.after and change.directive in _CHANGE_DIRECTIVES:
         return True
-    if change.after and not _OF_BEHAVIOUR.isdisjoint(change.changed_words):
+    if _is_written_anew(base, head):
+        return False
+    if _of_behaviour(change.after) - _of_behaviour(change.before):
         return True
     return bool(change.parameter) and _is_required_differently(change, base, head)
+
+
+def _of_behaviour(sentence: str) -> set[str]:
+    return {match.lower() for match in _OF_BEHAVIOUR.findall(sentence)}
+
+
+def _is_written_anew(base: ApiDocumentation, head: ApiDocumentation) -> bool:
+    """Return whether the head keeps so few sentences that none can be missed or added."""
+    before, after = (
+        {item.words for item in statements_of(api.record, api.docstring)} for api in (base, head)
+    )
+    return len(before) >= _MIN_SENTENCES and len(before & after) < _MIN_KEPT * len(before)
 
 
 def _described(api: ApiDocumentation) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _PRIVATE = re.compile(r"\b_(?=[a-z])")
 """Beginning of the names that stubs give to types, such as `_int`."""
 _UNION = re.compile(r"(?:typing\.)?(Union|Optional)\[(.*)\]")
+_MEMBER = re.compile(r"<?(?:\w+\.)*([A-Z]\w*\.[A-Za-z_]\w*)(?:: [^>]*>)?")
+"""Matches a member of an enumeration, such as `<Mode.FAST: 1>` or `package.Mode.FAST`."""
 _MIN_SIMILARITY = 0.6
 """Minimum similarity of two sentences of which one replaces the other."""
 _BY_POSITION = {ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD}
@@ -118,11 +121,19 @@ def _signature_changes(base: ApiRecord, head: ApiRecord) -> Iterator[DocumentedC
         if old.kind in _BY_POSITION and new.kind is ParameterKind.KEYWORD_ONLY:
             yield DocumentedChange(kind=ChangeKind.KEYWORD_ONLY, parameter=name)
         if old.default is not None and new.default is not None:
-            yield from _difference(ChangeKind.DEFAULT, name, str(old.default), str(new.default))
+            defaults = str(old.default), str(new.default)
+            if operator.ne(*map(_named_default, defaults)):
+                yield from _difference(ChangeKind.DEFAULT, name, *defaults)
         if old.annotation and type_members(old.annotation) != type_members(new.annotation):
             yield from _difference(ChangeKind.TYPE, name, old.annotation, new.annotation)
     for name in after.keys() - before.keys():
         yield DocumentedChange(kind=ChangeKind.ADDED, parameter=name)
+
+
+def _named_default(text: str) -> str:
+    """Return a default without the module and the number of a member of an enumeration."""
+    match = _MEMBER.fullmatch(text)
+    return match[1] if match else text
 
 
 def _difference(

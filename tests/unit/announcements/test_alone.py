@@ -40,6 +40,7 @@ def test_a_new_requirement_that_no_call_felt_is_reported() -> None:
     [
         (sized("", default="1"), sized("", default="2")),
         (documented("Pools."), documented("Pools. Now faster.")),
+        (sized("", default="Mode.FAST"), sized("", default="Mode.SLOW")),
         (documented("Pools."), documented("Pools.\n\n.. versionchanged:: 2.1\n   Uses blocks.")),
     ],
 )
@@ -76,6 +77,46 @@ def test_defaults_and_sentences_about_change_are_reported(
 )
 def test_other_edits_are_not_reported(base: ApiDocumentation, head: ApiDocumentation) -> None:
     assert list(documentation_alone(RELEASE, base, head)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("lib.ops.Mode.FAST", "<Mode.FAST: 0>"), ("<Mode.FAST: 0>", "<Mode.FAST: 1>")],
+)
+def test_a_member_of_an_enumeration_is_the_same_default_however_it_is_written(
+    before: str, after: str
+) -> None:
+    base, head = sized("", default=before), sized("", default=after)
+
+    assert list(documentation_alone(RELEASE, base, head)) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_reported"),
+    [
+        ("The starting value is inclusive.", False),
+        ("The changed elements come first.", False),
+        ("Starting from version 2.1, the value is inclusive.", True),
+        ("The order has changed.", True),
+    ],
+)
+def test_only_a_sentence_about_versions_says_that_the_behaviour_changed(
+    sentence: str, *, is_reported: bool
+) -> None:
+    found = [*documentation_alone(RELEASE, documented("Pools."), documented(f"Pools. {sentence}"))]
+
+    assert bool(found) is is_reported
+
+
+def test_documentation_that_was_written_anew_says_no_more_than_its_defaults() -> None:
+    before = "Pools the blocks. Sizes are counted. Blocks may overlap. The rest is cut off."
+    after = "Now for all arrays. Reduces windows. Windows are disjoint. Rests count as zeros."
+    base = documented(before, X, ParameterRecord(name="size", doc="Must be positive.", default="1"))
+    head = documented(after, X, ParameterRecord(name="size", doc="Width.", default="2"))
+
+    (finding,) = documentation_alone(RELEASE, base, head)
+
+    assert "default of `size` changed from 1 to 2" in finding.message
 
 
 def test_an_api_is_removed_if_the_head_has_none_of_its_names() -> None:

@@ -1,21 +1,25 @@
-"""Adapter of torch with slower functions; runs in the target of `instruction_counts`.
+"""Adapter with slower functions; runs in the target of `instruction_counts`.
 
-`SLOWED` in the environment names a JSON file: the iterations of a loop to run in each call, by API.
-The API `spin.N` is a function that only runs such a loop; `wrapped.N` is the same with a wrapper.
+`SLOWED_LIBRARY` in the environment names the library. `SLOWED` names a JSON file: the iterations of
+a loop to run in each call, by API. The API `spin.N` is a function that only runs such a loop.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.libraries.torch.in_target.adapter import TorchAdapter
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ciguard.libraries.in_target.contract import Adapter as Base
+else:
+    _LIBRARY = os.environ["SLOWED_LIBRARY"]
+    Base = importlib.import_module(f"ciguard.libraries.{_LIBRARY}.in_target.adapter").ADAPTER
 
 
 def spin(iterations: int) -> None:
@@ -36,8 +40,8 @@ def slowed(function: Callable[..., Any], iterations: int) -> Callable[..., Any]:
     return slower
 
 
-class SlowedTorch(TorchAdapter):
-    """Torch with the slower functions of `SLOWED`."""
+class SlowedAdapter(Base):
+    """The library with the slower functions of `SLOWED`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,11 +51,10 @@ class SlowedTorch(TorchAdapter):
     def resolve(self, path: str) -> Any:
         """Return the function with this name, slower if `SLOWED` names it."""
         kind, _, number = path.partition(".")
-        if kind in {"spin", "wrapped"}:
-            function = functools.partial(spin, int(number))
-            return slowed(function, 0) if kind == "wrapped" else function
+        if kind == "spin":
+            return functools.partial(spin, int(number))
         function = super().resolve(path)
         return slowed(function, self._slowed[path]) if path in self._slowed else function
 
 
-ADAPTER = SlowedTorch
+ADAPTER = SlowedAdapter
