@@ -26,7 +26,7 @@ _OF_BEHAVIOUR = re.compile(
 )
 """Words of sentences that say that the behaviour changed."""
 _MIN_KEPT = 1 / 3
-"""Share of the sentences that the head keeps unless the documentation was written anew."""
+"""Share of the sentences that the head keeps unless the documentation was rewritten."""
 _MIN_SENTENCES = 4
 """Minimum number of sentences of which so few may be kept."""
 _FREQUENT = frozenset({"a", "an", "be", "either", "is", "must", "or", "should", "the"})
@@ -50,7 +50,7 @@ def documentation_alone(
     """Yield the findings about an API whose documented behaviour changed, but not its behaviour.
 
     There is one finding per parameter. Only a default, a requirement or a sentence that says that
-    the behaviour changed counts. Of documentation that was written anew, only defaults and
+    the behaviour changed counts. Of documentation that was rewritten, only defaults and
     directives such as `versionchanged` do.
     """
     first_by_parameter: dict[str, DocumentedChange] = {}
@@ -85,7 +85,7 @@ def _is_of_behaviour(
         return False
     if change.after and change.directive in _CHANGE_DIRECTIVES:
         return True
-    if _is_written_anew(base, head):
+    if _is_rewritten(base, head):
         return False
     if _of_behaviour(change.after) - _of_behaviour(change.before):
         return True
@@ -96,7 +96,7 @@ def _of_behaviour(sentence: str) -> set[str]:
     return {match.lower() for match in _OF_BEHAVIOUR.findall(sentence)}
 
 
-def _is_written_anew(base: ApiDocumentation, head: ApiDocumentation) -> bool:
+def _is_rewritten(base: ApiDocumentation, head: ApiDocumentation) -> bool:
     """Return whether the head keeps so few sentences that none can be missed or added."""
     before, after = (
         {item.words for item in statements_of(api.record, api.docstring)} for api in (base, head)

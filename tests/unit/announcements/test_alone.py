@@ -108,7 +108,7 @@ def test_only_a_sentence_about_versions_says_that_the_behaviour_changed(
     assert bool(found) is is_reported
 
 
-def test_documentation_that_was_written_anew_says_no_more_than_its_defaults() -> None:
+def test_documentation_that_was_rewritten_says_no_more_than_its_defaults() -> None:
     before = "Pools the blocks. Sizes are counted. Blocks may overlap. The rest is cut off."
     after = "Now for all arrays. Reduces windows. Windows are disjoint. Rests count as zeros."
     base = documented(before, X, ParameterRecord(name="size", doc="Must be positive.", default="1"))
