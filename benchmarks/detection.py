@@ -61,7 +61,7 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("all oracles"),
     Configuration("half the time", share=1 / 2),
-    Configuration("no relations", (("--relation", ""),)),
+    Configuration("one relation", (("--relation", "written and read back"),)),
     Configuration("differences ignored", (("--policy", "differential/*=off"),)),
     Configuration("wrong results ignored", (("--policy", "wrong-result=off"),)),
 )

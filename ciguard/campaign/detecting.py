@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.judged_calls import EDGES, JudgedCall, SampledCalls
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.detection import COSTS, DefectKind, PlantedDefect
 from ciguard.domain.dtypes import FLOATING
-from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.outcomes import Rejected, Stage
 from ciguard.domain.policy import Action
 from ciguard.domain.values import TensorValue
-from ciguard.execution import PLANTED, Container, TensorDigest, TensorOutput, decode_outputs
+from ciguard.execution import PLANTED
 from ciguard.levels import ranked, select
 from ciguard.oracles import judge, traits_of
 from ciguard.oracles.relations import encode
@@ -32,17 +33,12 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.policy import Policy
     from ciguard.domain.records import ApiRecord
-    from ciguard.execution import Output
     from ciguard.oracles import Subject
 
 MAX_DEFECTS = 50
 """Number of defects of a run, one for each sampled API."""
 _FOCUS_SHARE = 0.7
 """Share of the APIs that are sampled from the focus, as of the batches."""
-_MAX_CALLS = 48
-"""Maximum number of judged calls that are kept for each sampled API."""
-_MAX_ENCODED = 1 << 16
-"""Maximum size of the recorded results of one call, in bytes."""
 _WEIGHTS = {
     DefectKind.VALUE: 8,
     DefectKind.CRASH: 8,
@@ -58,17 +54,6 @@ _WEIGHTS = {
     DefectKind.LEAK: 2,
 }
 """Shares of the kinds of defects."""
-_EDGES = ("no elements", "no axes", "infinity")
-"""Arguments that crash, see `ciguard.execution.worker.planting`."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedCall:
-    """A call that exploring has judged."""
-
-    call: ApiCall
-    outcomes: Mapping[str, Outcome]
-    """Outcomes by target."""
 
 
 def sampled_apis(config: Config, records: Iterable[ApiRecord], count: int) -> tuple[str, ...]:
@@ -92,23 +77,6 @@ def sampled_apis(config: Config, records: Iterable[ApiRecord], count: int) -> tu
     others = rng.sample(rest, min(len(rest), from_rest))
     preferred = rng.sample(chosen, min(len(chosen), count - len(others)))
     return (*preferred, *others)
-
-
-@dataclass(slots=True)
-class SampledCalls:
-    """Judged calls of the sampled APIs of one library."""
-
-    apis: tuple[str, ...]
-    """Sampled APIs."""
-    calls: dict[str, list[JudgedCall]] = field(default_factory=dict)
-    """First judged calls by API."""
-
-    def keep(self, call: ApiCall, outcomes: Mapping[str, Outcome]) -> None:
-        """Keep a judged call of a sampled API, up to a limit."""
-        kept = self.calls.setdefault(call.api, [])
-        size = sum(len(item.encoded) for item in outcomes.values() if isinstance(item, Passed))
-        if len(kept) < _MAX_CALLS and size <= _MAX_ENCODED:
-            kept.append(JudgedCall(call, outcomes))
 
 
 def choose_defects(
@@ -138,20 +106,14 @@ def choose_defects(
             continue
         kind = min(details, key=lambda kind: ((taken[kind] + 1) / _WEIGHTS[kind], kind))
         taken[kind] += 1
-        detail = rng.choice(_EDGES) if kind is DefectKind.CRASH else details[kind]
+        detail = rng.choice(EDGES) if kind is DefectKind.CRASH else details[kind]
         chosen[PlantedDefect(kind, api)] = detail
     return chosen
 
 
 def _possible_kinds(calls: Sequence[JudgedCall]) -> dict[DefectKind, str]:
     """Return the kinds of defects that fit an API, with their details, given its judged calls."""
-    tensors = [
-        tensor
-        for judged in calls
-        for outcome in judged.outcomes.values()
-        if isinstance(outcome, Passed)
-        for tensor in _first_tensor(decode_outputs(outcome.encoded))
-    ]
+    tensors = [tensor for judged in calls for tensor in judged.tensors()]
     arguments = [value for judged in calls for value in judged.call.values]
     tensor_arguments = [value for value in arguments if isinstance(value, TensorValue)]
     keywords = Counter(name for judged in calls for name, _ in judged.call.keywords)
@@ -165,24 +127,13 @@ def _possible_kinds(calls: Sequence[JudgedCall]) -> dict[DefectKind, str]:
         DefectKind.MUTATION: any(value.dtype in FLOATING for value in tensor_arguments),
         **dict.fromkeys(
             (DefectKind.EXCEPTION, DefectKind.ACCEPTANCE),
-            any(_is_rejected(item) for judged in calls for item in judged.outcomes.values()),
+            any(judged.is_rejected for judged in calls),
         ),
         DefectKind.IGNORED: bool(keywords),
         DefectKind.CRASH: bool(tensor_arguments),
     }
     keyword = keywords.most_common(1)[0][0] if keywords else ""
     return {kind: keyword if kind is DefectKind.IGNORED else "" for kind in fits if fits[kind]}
-
-
-def _first_tensor(output: Output | None) -> list[TensorOutput | TensorDigest]:
-    """Return the tensor that a defect would change: the result, or its first item."""
-    if isinstance(output, Container) and output.items:
-        output = output.items[0]
-    return [output] if isinstance(output, TensorOutput | TensorDigest) else []
-
-
-def _is_rejected(outcome: Outcome) -> bool:
-    return isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
 
 
 def encode_planted(call: ApiCall, defect: PlantedDefect, detail: str) -> bytes:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.detecting import (
     MAX_DEFECTS,
-    JudgedCall,
-    SampledCalls,
     choose_defects,
     encode_planted,
     is_unplantable,
     notices,
     sampled_apis,
 )
+from ciguard.campaign.judged_calls import JudgedCall, SampledCalls, likely_first
 from ciguard.campaign.stages.planted_costs import PlantedCosts
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stages.suspects import Suspects
@@ -37,7 +36,9 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import JobResult
 
-_CALLS_AT_ONCE = 16
+_MAX_TRIED = 48
+"""Maximum number of calls that are tried for each defect."""
+_CALLS_AT_ONCE = 8
 """Number of calls of one search in one job."""
 _SEARCHES_PER_JOB = 4
 """Maximum number of searches in one job, as starting a worker takes longer than its calls."""
@@ -163,7 +164,8 @@ class Detect(CampaignStage):
                 elif defect.kind in COSTS:
                     self._costs.add(defect, measurable[defect.api])
                 else:
-                    search = _Search(defect, detail, group, target, list(calls))
+                    waiting = likely_first(calls, defect.kind, detail)[:_MAX_TRIED]
+                    search = _Search(defect, detail, group, target, waiting)
                     self._searches[len(self._searches)] = search
 
     def _start_jobs(self) -> None:

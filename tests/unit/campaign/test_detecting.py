@@ -9,14 +9,13 @@ import pytest
 from campaign_examples import ONE, TWO, call, group, member, record
 
 from ciguard.campaign.detecting import (
-    JudgedCall,
-    SampledCalls,
     choose_defects,
     encode_planted,
     is_unplantable,
     notices,
     sampled_apis,
 )
+from ciguard.campaign.judged_calls import JudgedCall, SampledCalls
 from ciguard.config import Config
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.detection import COSTS, DefectKind, PlantedDefect
@@ -88,16 +87,6 @@ def test_the_kinds_are_chosen_in_their_shares() -> None:
     assert set(kinds) == set(DefectKind) - COSTS
     assert {defect.kind for defect in with_costs} == set(DefectKind)
     assert {defect.api for defect in with_costs if defect.kind in COSTS} <= {*sampled.apis[:25]}
-
-
-def test_only_some_calls_of_an_api_are_kept() -> None:
-    sampled = SampledCalls(("planted.double",))
-
-    sampled.keep(CALL, {ONE: Passed(b"x" * (1 << 17), 0.0)})
-    assert not sampled.calls["planted.double"]
-    for _ in range(100):
-        sampled.keep(CALL, {ONE: Passed(NUMBER, 0.0)})
-    assert len(sampled.calls["planted.double"]) == 48
 
 
 def test_a_method_is_planted_as_a_function_of_its_receiver() -> None:

@@ -85,7 +85,7 @@ def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
 
     detection = detected({"planted.double": 40}, answering)
 
-    assert [len(job.cases) for job in answering.jobs] == [16, 16, 8]
+    assert [len(job.cases) for job in answering.jobs] == [8, 8, 8]
     assert all(job.fresh for job in answering.jobs)
     assert detection is not None
     assert [defect.api for defect in detection.missed] == ["planted.double"]
@@ -95,9 +95,9 @@ def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
 def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> None:
     answering = Answering(hangs=hangs)
 
-    detection = detected({f"planted.f{number}": 10 for number in range(9)}, answering)
+    detection = detected({f"planted.f{number}": 8 for number in range(9)}, answering)
 
-    assert [len(job.cases) for job in answering.jobs[:3]] == [40, 40, 10]
+    assert [len(job.cases) for job in answering.jobs[:3]] == [32, 32, 8]
     assert detection is not None
     assert len(detection.missed) == 9
     assert len(answering.jobs) == (9 if hangs else 3)
@@ -108,6 +108,6 @@ def test_a_defect_whose_search_is_cut_off_counts_as_missed_if_calls_were_tried()
 
     detection = detected({f"planted.f{number}": 40 for number in range(30)}, slow, limit_s=0.2)
 
-    assert [len(job.cases) for job in slow.jobs] == [64] * 6
+    assert [len(job.cases) for job in slow.jobs] == [32] * 6
     assert detection is not None
     assert len(detection.missed) == 24

@@ -1,0 +1,149 @@
+"""Judged calls that are kept, so that defects can be planted into them after exploring.
+
+A long run judges thousands of calls of an API, and keeps a small number. So that these show nearly
+what all calls would show, calls are kept that have something which few kept ones have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ciguard.domain.detection import DefectKind
+from ciguard.domain.dtypes import FLOATING
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.values import Constant, Explicit, Special, TensorValue
+from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.execution import Output
+
+_MAX_FIRST = 24
+"""Number of calls of an API that are kept, whatever they are."""
+_MAX_ALIKE = 4
+"""Number of calls of an API that are kept for each of their traits."""
+_MAX_CALLS = 96
+"""Maximum number of judged calls that are kept for each API."""
+_MAX_ENCODED = 1 << 16
+"""Maximum size of the recorded results of one call, in bytes."""
+NO_ELEMENTS, NO_AXES, INFINITY = EDGES = ("no elements", "no axes", "infinity")
+"""Arguments that crash, see `ciguard.execution.worker.planting`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call that exploring has judged."""
+
+    call: ApiCall
+    outcomes: Mapping[str, Outcome]
+    """Outcomes by target."""
+
+    @property
+    def is_rejected(self) -> bool:
+        """True if the API has rejected the call on a target."""
+        return any(
+            isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
+            for outcome in self.outcomes.values()
+        )
+
+    def tensors(self) -> Iterator[TensorOutput | TensorDigest]:
+        """Yield the tensors that a defect would change: each result, or its first item."""
+        for outcome in self.outcomes.values():
+            if isinstance(outcome, Passed):
+                yield from _first_tensor(decode_outputs(outcome.encoded))
+
+
+def _first_tensor(output: Output | None) -> list[TensorOutput | TensorDigest]:
+    if isinstance(output, Container) and output.items:
+        output = output.items[0]
+    return [output] if isinstance(output, TensorOutput | TensorDigest) else []
+
+
+@dataclass(slots=True)
+class SampledCalls:
+    """Judged calls of the sampled APIs of one library."""
+
+    apis: tuple[str, ...]
+    """Sampled APIs."""
+    calls: dict[str, list[JudgedCall]] = field(default_factory=dict)
+    """Kept calls by API."""
+    _traits: dict[str, Counter[str]] = field(default_factory=dict)
+    """Numbers of kept calls with each trait, by API."""
+
+    def keep(self, call: ApiCall, outcomes: Mapping[str, Outcome]) -> None:
+        """Keep a judged call of a sampled API if it is one of the first, or unlike the others."""
+        kept = self.calls.setdefault(call.api, [])
+        size = sum(len(item.encoded) for item in outcomes.values() if isinstance(item, Passed))
+        if len(kept) >= _MAX_CALLS or size > _MAX_ENCODED:
+            return
+        known = self._traits.setdefault(call.api, Counter())
+        traits = {*call_traits(call), *(type(outcome).__name__ for outcome in outcomes.values())}
+        if len(kept) < _MAX_FIRST or any(known[trait] < _MAX_ALIKE for trait in traits):
+            known.update(traits)
+            kept.append(JudgedCall(call, outcomes))
+
+
+def call_traits(call: ApiCall) -> Iterator[str]:
+    """Yield what may decide which defects a call shows: relation, keywords, and tensors."""
+    if call.relation:
+        yield f"relation {call.relation}"
+    yield from (f"keyword {name}" for name, _ in call.keywords)
+    for value in call.values:
+        if isinstance(value, TensorValue):
+            yield f"{value.dtype} {type(value.fill).__name__}"
+            yield from _edges(value)
+
+
+def _edges(tensor: TensorValue) -> Iterator[str]:
+    if 0 in tensor.shape:
+        yield NO_ELEMENTS
+    elif not tensor.shape:
+        yield NO_AXES
+    if tensor.dtype in FLOATING and _may_be_infinite(tensor):
+        yield INFINITY
+
+
+def _may_be_infinite(tensor: TensorValue) -> bool:
+    match tensor.fill:
+        case Special():
+            return True
+        case Constant(value):
+            return math.isinf(value)
+        case Explicit(data):
+            return any(map(math.isinf, data))
+        case _:
+            return False
+
+
+def likely_first(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list[JudgedCall]:
+    """Return calls in the order in which they are likely to show a kind of defect."""
+    return sorted(calls, key=lambda judged: not _is_likely(judged, kind, detail))
+
+
+def _is_likely(judged: JudgedCall, kind: DefectKind, detail: str) -> bool:
+    match kind:
+        case DefectKind.GRADIENT:
+            return "gradient" in judged.call.relation
+        case DefectKind.CRASH:
+            return detail in call_traits(judged.call)
+        case DefectKind.EXCEPTION | DefectKind.ACCEPTANCE:
+            return judged.is_rejected
+        case DefectKind.IGNORED:
+            return any(name == detail for name, _ in judged.call.keywords)
+        case DefectKind.NAN:
+            return any(
+                isinstance(tensor, TensorOutput)
+                and tensor.dtype in FLOATING
+                and bool(np.isnan(tensor.elements).any())
+                for tensor in judged.tensors()
+            )
+        case _:
+            return any(isinstance(outcome, Passed) for outcome in judged.outcomes.values())
