@@ -11,6 +11,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.judged_calls import EDGES, JudgedCall, SampledCalls
@@ -113,18 +114,20 @@ def choose_defects(
 
 def _possible_kinds(calls: Sequence[JudgedCall]) -> dict[DefectKind, str]:
     """Return the kinds of defects that fit an API, with their details, given its judged calls."""
-    tensors = [tensor for judged in calls for tensor in judged.tensors()]
+    tensors = chain.from_iterable(judged.tensors() for judged in calls)
+    first = next(tensors, None)
+    has_floats = first is not None and any(
+        tensor.dtype in FLOATING for tensor in chain([first], tensors)
+    )
     arguments = [value for judged in calls for value in judged.call.values]
     tensor_arguments = [value for value in arguments if isinstance(value, TensorValue)]
+    takes_floats = any(value.dtype in FLOATING for value in tensor_arguments)
     keywords = Counter(name for judged in calls for name, _ in judged.call.keywords)
     fits = {
-        **dict.fromkeys((DefectKind.DTYPE, DefectKind.SHAPE), bool(tensors)),
-        **dict.fromkeys(
-            (DefectKind.VALUE, DefectKind.NAN), any(tensor.dtype in FLOATING for tensor in tensors)
-        ),
-        DefectKind.GRADIENT: any(tensor.dtype in FLOATING for tensor in tensors)
-        and any(value.dtype in FLOATING for value in tensor_arguments),
-        DefectKind.MUTATION: any(value.dtype in FLOATING for value in tensor_arguments),
+        **dict.fromkeys((DefectKind.DTYPE, DefectKind.SHAPE), first is not None),
+        **dict.fromkeys((DefectKind.VALUE, DefectKind.NAN), has_floats),
+        DefectKind.GRADIENT: has_floats and takes_floats,
+        DefectKind.MUTATION: takes_floats,
         **dict.fromkeys(
             (DefectKind.EXCEPTION, DefectKind.ACCEPTANCE),
             any(judged.is_rejected for judged in calls),

@@ -122,6 +122,8 @@ class Library:
     """Extras to install for `cuda` targets, the newest CUDA first."""
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
     """Condition under which the library's workers may be forked."""
+    counts_instructions: bool = True
+    """False if a process's first operation takes minutes under Valgrind's callgrind."""
     case_limit_s: float = 5.0
     """Timeout of one case, in seconds."""
     program_limit_s: float = 60.0

@@ -68,6 +68,11 @@ class Environment:
         )
 
     @property
+    def uncountable(self) -> list[str]:
+        """Names of the libraries that compute the target's calls, but not under callgrind."""
+        return [one.name for one in self._computing_libraries if not one.counts_instructions]
+
+    @property
     def _computing_libraries(self) -> list[Library]:
         """Libraries whose kernels compute: the library under test and its installed backends."""
         backends = [LIBRARIES.get(name) for name in self.library.backends]

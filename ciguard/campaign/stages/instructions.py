@@ -38,12 +38,17 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Bucket, Finding
     from ciguard.execution import WorkerSpec
+    from ciguard.targets import Environment
 
 log = logging.getLogger(__name__)
 
 _NO_VALGRIND = (
     "instructions are not counted: Valgrind is not installed. Install it, e.g. 'apt-get install "
     'valgrind\', or set instructions = "off"'
+)
+_NOT_COUNTABLE = (
+    "{library}: instructions are not counted, as its first operation takes minutes under Valgrind; "
+    "times alone decide"
 )
 _SLOWER = KINDS[Quantity.TIME]
 
@@ -81,7 +86,10 @@ class CountInstructions(CampaignStage):
 
     def _prepare(self) -> Iterator[Event]:
         state = self._state
-        specs = self._specs() if self._is_wanted else []
+        if not self._is_wanted:
+            return
+        yield from self._uncounted()
+        specs = self._specs()
         if not specs:
             return
         valgrind = find_valgrind()
@@ -104,13 +112,26 @@ class CountInstructions(CampaignStage):
 
     def _specs(self) -> list[WorkerSpec]:
         """Return the specifications of all targets that are compared with another on the CPU."""
-        state = self._state
+        config = self._state.config
         return [
-            worker_spec(name, group.members[name].environment, state.config)
-            for group in state.groups.values()
-            for name in comparable(group.names, group)
-            if worker_device(group.members[name].environment.target) == "cpu"
+            worker_spec(name, environment, config)
+            for name, environment in self._compared()
+            if not environment.uncountable
         ]
+
+    def _compared(self) -> Iterator[tuple[str, Environment]]:
+        """Yield the names and environments of targets that are compared on the CPU."""
+        for group in self._state.groups.values():
+            for name in comparable(group.names, group):
+                environment = group.members[name].environment
+                if worker_device(environment.target) == "cpu":
+                    yield name, environment
+
+    def _uncounted(self) -> Iterator[Event]:
+        """Yield a warning for each library whose calls are compared, but not counted."""
+        environments = [environment for _, environment in self._compared()]
+        for name in sorted({name for one in environments for name in one.uncountable}):
+            yield Warned(message=_NOT_COUNTABLE.format(library=name))
 
     def close(self) -> None:
         """End the processes."""

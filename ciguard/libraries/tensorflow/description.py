@@ -28,6 +28,7 @@ LIBRARY = Library(
     # The extra exists since 2.14, but up to 2.15.0 it requires a TensorRT that is not on PyPI.
     cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
     forks=ForkPolicy.AFTER_IMPORT,
+    counts_instructions=False,  # it starts threads that take turns under callgrind
     modes={
         "function": Mode(stages=("tracing", "grappler")),
         "xla": Mode(stages=("tracing", "xla")),

@@ -71,7 +71,6 @@ def requirements(parameter: ParameterRecord) -> list[Requirement]:
         ('It can be either "bilinear" or "nearest"', choice(("bilinear", "nearest"))),
         ("A 4-D tensor of shape [batch, h, w, d]", ranks(4, 4)),
         ("4D tensor of shape (n, h, w, c) or 3D tensor of shape (h, w, c)", ranks(3, 4)),
-        ("4D tensor of shape (n, h, w, c) or 3D tensor of shape (h, w, c)", ranks(3, 4)),
         ("1-D or higher numeric Tensor", ranks(1)),
         ("Must be at least 2-dimensional", ranks(2)),
         ("A scalar integer tensor", ranks(0, 0)),
