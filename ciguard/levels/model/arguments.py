@@ -71,6 +71,11 @@ _COMMON_VALUES: Mapping[str, tuple[Json, ...]] = {
 _UNSUPPORTED_VALUES = {"lanczos3", "lanczos5"}
 """Documented values that PyTorch's backend rejects; as this is known, mutants do not draw
 them."""
+_WITHOUT_EFFECT_ALONE = {
+    "activity_regularizer", "autocast", "dtype", "kwargs", "name", "return_state", "stateful",
+    "trainable",
+}  # fmt: skip
+"""Arguments that change no output, or whose outputs a graph cannot hold."""
 _DOCUMENTATION_SOURCES = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
 """Sources of evidence that count as documentation; names and defaults only suggest ranges."""
 
@@ -118,6 +123,22 @@ class LayerArguments:
             known = values_by_name["interpolation"]
             values_by_name["interpolation"] = (*known, *sorted(_UNSUPPORTED_VALUES - {*known}))
         return values_by_name
+
+    def switches(self, kind: LayerKind) -> dict[str, tuple[Json, ...]]:
+        """Return the values of further arguments of a layer that are listed, or true and false.
+
+        They may change the output's shape, so mutants do not draw them.
+        """
+        record = self._records.get(kind.public)
+        parameters = understand(record).parameters if record is not None else ()
+        values_by_name = {
+            parameter.name: _documented_values(parameter)
+            for parameter in parameters
+            if parameter.name not in {*kind.varied_arguments, *_WITHOUT_EFFECT_ALONE}
+        }
+        return {
+            name: values for name, values in values_by_name.items() if isinstance(values, tuple)
+        }
 
     def has(self, kind: LayerKind, name: str) -> bool:
         """Return whether a layer's constructor has a parameter; False without a catalogue."""

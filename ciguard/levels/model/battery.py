@@ -4,17 +4,21 @@ Mutants draw layers by chance, keep most arguments at ordinary values, and give 
 earlier layers computed. The battery covers every layer systematically, in rounds, so that each
 layer runs once before any layer runs again:
 
-1. on NaN, infinities, signed zeros and huge numbers, one kind in each row of the batch;
-2. with windows of 4 and more and steps of 3;
-3. with each value of each argument that its documentation lists;
-4. along each axis, including those that a backend may reject: a rejection is an outcome;
-5. one training step; 6. a batch without rows.
+1. on NaN, infinities and signed zeros, one kind in each row of the batch;
+2. along each axis, including those that a backend may reject: a rejection is an outcome;
+3. with windows of 4 and more and steps of 3, dilated ones, groups, and steps with dilation;
+4. with each value of each argument that its documentation lists, both values of each switch, and
+   each data format;
+5. on dimensions of size 1; 6. in half precision; 7. a batch without rows; 8. called as in training;
+9. on huge and tiny numbers; 10. one training step.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -46,15 +50,22 @@ _SHAPES: dict[int, Shape] = {
     0: (), 1: (8,), 2: (9, 6), 3: (9, 9, 6), 4: (6, 6, 6, 2), 5: (4, 4, 4, 2, 2)
 }  # fmt: skip
 """Shapes of inputs by rank, large enough for the windows."""
-_SPECIAL_ROWS = (
-    (math.nan,), (math.inf,), (-math.inf,), (0.0, -0.0), (3e38, -3e38), (1e-40, -1e-40),
-    (88.8, -104.0),
-)  # fmt: skip
-"""Numbers that replace the first elements of each row. exp(88.8) exceeds float32, and exp(-104) is
-zero."""
+_SPECIAL_ROWS = ((math.nan,), (math.inf,), (-math.inf,), (0.0, -0.0))
+"""Numbers that replace the first elements of each row. Huge ones are apart: they overflow in single
+precision only, so that double precision is no witness for a run with both."""
+_EXTREME_ROWS = ((3e38, -3e38), (1e-40, -1e-40), (88.8, -104.0), (1e4, -1e4))
+"""Like `_SPECIAL_ROWS`; exp(88.8) exceeds float32, and exp(-104) is zero."""
 _ROWS = 2
 _WINDOWS = ((4, 3), (5, 3), (4, 1))
 """Sizes and steps of windows; models only have smaller sizes or steps."""
+_DILATED: tuple[Config, ...] = (
+    {"dilation_rate": 2, "strides": 1, "padding": "same"},
+    {"dilation_rate": 3, "strides": 1, "padding": "valid"},
+    {"dilation_rate": 2, "strides": 2, "padding": "same"},
+    {"groups": 2, "filters": 4},
+)
+"""Further arguments of convolutions. Steps with dilation are mostly rejected, by all alike."""
+_HALF_DTYPES = ("float16", "bfloat16")
 _SIZE_NAMES = ("pool_size", "kernel_size")
 _ATTEMPTS = 8
 _SEED_BITS = 31
@@ -72,11 +83,15 @@ def battery(universe: Universe, seed: int) -> list[ModelCase]:
     rng.shuffle(layers)
     rounds = (
         _LayerBattery.on_special_numbers,
+        _LayerBattery.along_each_axis,
         _LayerBattery.with_wide_windows,
         _LayerBattery.with_listed_values,
-        _LayerBattery.along_each_axis,
-        _LayerBattery.trained,
+        _LayerBattery.on_unit_dimensions,
+        _LayerBattery.in_half_precision,
         _LayerBattery.without_rows,
+        _LayerBattery.as_in_training,
+        _LayerBattery.on_extreme_numbers,
+        _LayerBattery.trained,
     )
     return [case for cases in rounds for case in chain.from_iterable(map(cases, layers))]
 
@@ -84,19 +99,21 @@ def battery(universe: Universe, seed: int) -> list[ModelCase]:
 class _LayerBattery:
     """The battery of one layer."""
 
-    def __init__(self, universe: Universe, kind: LayerKind, rng: random.Random) -> None:
+    def __init__(
+        self, universe: Universe, kind: LayerKind, rng: random.Random, *, is_unit: bool = False
+    ) -> None:
         self._universe = universe
         self._kind = kind
         self._rng = rng
+        self._is_unit = is_unit
         self._shapes = tuple(self._input_shapes())
         self._config = self._drawn_config()
 
     def _input_shapes(self) -> Iterator[Shape]:
         kind = self._kind
         count = max(kind.inputs[0], min(2, kind.inputs[1])) if kind.as_list else kind.inputs[0]
-        shape = _SHAPES[
-            kind.ranks[-1] if len(kind.ranks) == 1 else kind.ranks[len(kind.ranks) // 2]
-        ]
+        rank = kind.ranks[-1] if len(kind.ranks) == 1 else kind.ranks[len(kind.ranks) // 2]
+        shape = (1,) * rank if self._is_unit else _SHAPES[rank]
         if kind.channels:
             shape = (*shape[:-1], kind.channels[-1])
         yield from (shape,) * count
@@ -121,13 +138,20 @@ class _LayerBattery:
         return self._kind.input_elements is Elements.FLOATS
 
     def on_special_numbers(self) -> Iterator[ModelCase]:
-        """Yield the run on NaN, infinities, signed zeros and huge numbers."""
+        """Yield the run on NaN, infinities and signed zeros."""
+        yield from self._on_rows(_SPECIAL_ROWS)
+
+    def on_extreme_numbers(self) -> Iterator[ModelCase]:
+        """Yield the run on huge and tiny numbers."""
+        yield from self._on_rows(_EXTREME_ROWS)
+
+    def _on_rows(self, rows: tuple[tuple[float, ...], ...]) -> Iterator[ModelCase]:
         if self._config is not None and self._takes_floats:
-            data = [_special_data(shape, self._seed()) for shape in self._shapes]
+            data = [_data_of_rows(rows, shape, self._seed()) for shape in self._shapes]
             yield from self._case(self._config, data)
 
     def with_wide_windows(self) -> Iterator[ModelCase]:
-        """Yield runs with wide windows and large steps."""
+        """Yield runs with wide windows and large steps, and with dilated windows."""
         name = next((name for name in _SIZE_NAMES if name in (self._config or {})), "")
         if not name or self._config is None:
             return
@@ -135,17 +159,27 @@ class _LayerBattery:
             for padding in ("valid", "same"):
                 changed = {name: size, "strides": step, "padding": padding}
                 yield from self._case({**self._config, **changed})
+        for dilated in _DILATED:
+            if all(map(partial(self._universe.arguments.has, self._kind), dilated)):
+                yield from self._case({**self._config, name: 3, **dilated}, is_free=True)
 
     def with_listed_values(self) -> Iterator[ModelCase]:
         """Yield one run for each value that the documentation lists for an argument.
 
         Activations run in the layer `Activation`, and not again in each layer that has one.
         """
-        if self._config is not None:
-            for name, values in self._universe.arguments.listed_values(self._kind).items():
-                is_of_any_layer = name.endswith("activation") and name != self._kind.name.lower()
-                for value in () if is_of_any_layer else values:
-                    yield from self._case({**self._config, name: value})
+        if self._config is None:
+            return
+        arguments = self._universe.arguments
+        for name, values in arguments.listed_values(self._kind).items():
+            is_of_any_layer = name.endswith("activation") and name != self._kind.name.lower()
+            for value in () if is_of_any_layer else values:
+                yield from self._case({**self._config, name: value})
+        for name, values in arguments.switches(self._kind).items():
+            is_nested = isinstance(self._config.get(name), dict | list)
+            for value in () if is_nested else values:
+                if self._config.get(name) != value:
+                    yield from self._case({**self._config, name: value}, is_free=True)
 
     def along_each_axis(self) -> Iterator[ModelCase]:
         """Yield one run for each axis, from the last one to the first after the batch."""
@@ -153,7 +187,24 @@ class _LayerBattery:
             return
         rank = len(self._shapes[0])
         for axis in (*range(-rank, 0), *range(1, rank + 1)):
-            yield from self._case({**self._config, "axis": axis})
+            yield from self._case({**self._config, "axis": axis}, is_free=True)
+
+    def in_half_precision(self) -> Iterator[ModelCase]:
+        """Yield one run in each dtype of half precision."""
+        if self._config is not None and self._takes_floats:
+            for dtype in _HALF_DTYPES:
+                yield from (replace(case, dtype=dtype) for case in self._case(self._config))
+
+    def on_unit_dimensions(self) -> Iterator[ModelCase]:
+        """Yield the run on inputs whose dimensions all have one element."""
+        unit = _LayerBattery(self._universe, self._kind, self._rng, is_unit=True)
+        if unit._config is not None:
+            yield from unit._case(unit._config)
+
+    def as_in_training(self) -> Iterator[ModelCase]:
+        """Yield the outputs of a call as in training; none for layers that may be random."""
+        if self._config is not None and self._takes_floats and not self._kind.is_random:
+            yield from (replace(case, training=True) for case in self._case(self._config))
 
     def trained(self) -> Iterator[ModelCase]:
         """Yield one training step; none for layers that may be random."""
@@ -172,9 +223,13 @@ class _LayerBattery:
         *,
         rows: int = _ROWS,
         check: Check = Check.PREDICT,
+        is_free: bool = False,
     ) -> Iterator[ModelCase]:
-        """Yield a run of the layer if it accepts the arguments."""
-        shape = self._shape_of(config)
+        """Yield a run of the layer if it accepts the arguments.
+
+        With `is_free`, it runs whatever the shape of its outputs is, which predictions do not need.
+        """
+        shape = self._shapes[0] if is_free else self._shape_of(config)
         if shape is None:
             return
         inputs: list[Data] = [*(data or self._ordinary_data(rows))]
@@ -216,13 +271,15 @@ class _LayerBattery:
         return self._rng.getrandbits(_SEED_BITS)
 
 
-def _special_data(shape: Shape, seed: int) -> ArrayValue:
-    """Return a batch of ordinary numbers with one kind of special number in each row."""
+def _data_of_rows(
+    special_rows: tuple[tuple[float, ...], ...], shape: Shape, seed: int
+) -> ArrayValue:
+    """Return a batch of ordinary numbers whose rows begin with the given numbers."""
     rng = random.Random(seed)  # noqa: S311 - a seeded generator is repeatable
     size = math.prod(shape)
     rows = [
         [*special, *(round(rng.uniform(-1.0, 1.0), 3) for _ in range(size))][:size]
-        for special in _SPECIAL_ROWS
+        for special in special_rows
     ]
     numbers = tuple(chain.from_iterable(rows))
     return ArrayValue("float32", (len(rows), *shape), Explicit(numbers))

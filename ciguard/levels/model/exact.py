@@ -9,7 +9,7 @@ the target has only rounded.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +45,18 @@ _LOSS_INDEX = 0
 """Index of the loss among the numbers of a training step."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Tolerance:
+    """Error that rounding allows in a result that is compared with the exact one."""
+
+    dtype: str
+    """Dtype in which the result was computed."""
+    inputs: InputPrecision
+    """Precision of the inputs."""
+    gradient_floor: float
+    """Error that is allowed in any gradient."""
+
+
 def may_be_inexact(finding: Finding) -> bool:
     """Return whether rounding could explain a finding about a layer."""
     return finding.oracle == "differential" and finding.kind in _NUMERIC_KINDS
@@ -74,11 +86,14 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
     single = [_arrays(finding.outcomes[name]) for name in finding.targets]
     double = [unperturbed for unperturbed, *_ in references]
     inputs = precision_of(case)
+    dtype = case.dtype if case.dtype in dtypes.EPSILON else "float32"
 
     def are_near(results: list[list[NDArray[Any]]]) -> Iterator[bool]:
         for reference, *perturbed in references:
             floor = _gradient_floor(reference, inputs) if case.check is Check.TRAIN else 0.0
-            yield from (_is_near(result, reference, perturbed, inputs, floor) for result in results)
+            for result in results:
+                tolerance = _Tolerance(dtype, inputs, floor)
+                yield _is_near(result, reference, perturbed, tolerance)
 
     # A backend's sensitivity may be its defect, so each one must confirm the others.
     return bool(references) and (all(are_near(single + double)) or not any(are_near(single)))
@@ -125,16 +140,15 @@ def _is_near(
     result: list[NDArray[Any]],
     exact: list[NDArray[Any]],
     perturbed: list[list[NDArray[Any]]],
-    inputs: InputPrecision,
-    gradient_floor: float,
+    tolerance: _Tolerance,
 ) -> bool:
     """Return whether all arrays of a result differ from the exact arrays by rounding only."""
     if [array.shape for array in result] != [array.shape for array in exact]:
         return False
     for index, (array, expected) in enumerate(zip(result, exact, strict=True)):
         neighbours = [other[index] for other in perturbed if other[index].shape == expected.shape]
-        floor = gradient_floor if index != _LOSS_INDEX else 0.0
-        if not _is_within(array, expected, neighbours, inputs, floor):
+        floor = tolerance.gradient_floor if index != _LOSS_INDEX else 0.0
+        if not _is_within(array, expected, neighbours, replace(tolerance, gradient_floor=floor)):
             return False
     return True
 
@@ -143,8 +157,7 @@ def _is_within(
     array: NDArray[Any],
     expected: NDArray[Any],
     neighbours: list[NDArray[Any]],
-    inputs: InputPrecision,
-    floor: float,
+    tolerance: _Tolerance,
 ) -> bool:
     """Return whether an array differs from the exact one by rounding only.
 
@@ -152,8 +165,7 @@ def _is_within(
         array: the array to check.
         expected: the exact array.
         neighbours: the arrays of the exact runs with perturbed inputs.
-        inputs: the precision of the inputs.
-        floor: the error that is allowed in any case.
+        tolerance: the allowed error.
     """
     finite = np.isfinite(expected)
     if not np.array_equal(finite, np.isfinite(array)):
@@ -165,7 +177,8 @@ def _is_within(
         (float(np.abs(other[finite] - expected[finite]).max()) for other in neighbours),
         default=0.0,
     )
-    sensitivity = max(sensitivity, floor)
+    sensitivity = max(sensitivity, tolerance.gradient_floor)
+    inputs = tolerance.inputs
     largest = max(float(np.abs(expected[finite]).max()), inputs.scale)
-    rounding = relative_tolerance("float32", count=expected.size, inputs=inputs) * largest
+    rounding = relative_tolerance(tolerance.dtype, count=expected.size, inputs=inputs) * largest
     return error <= rounding + _MAX_ROUNDINGS * sensitivity

@@ -160,12 +160,13 @@ class Isolator:
         """Run the next suspect; without one, return the findings about the whole model."""
         while search.remaining:
             name = search.remaining.popleft()
-            case = isolated_run(search.suspicion, name)
+            data = _data_of_one_layer(search.suspicion.case)
+            case = isolated_run(search.suspicion, name, data)
             if self._reproduced[_kind(case)] >= _MAX_REPRODUCED:
                 _add_hidden_suspects(search)
-            elif self._is_worth_isolating(case, search):
+            elif data or self._is_worth_isolating(case, search):
                 self._isolated_kinds.add(_kind(case))
-                search.suspect, search.is_explicit = name, False
+                search.suspect, search.is_explicit = name, bool(data)
                 self._send(search, case, search.group.running_eagerly)
                 return []
         return [] if search.has_reported else search.model_findings
@@ -296,12 +297,18 @@ def _add_hidden_suspects(search: _IsolationSearch) -> None:
         ]
 
 
+def _data_of_one_layer(case: ModelCase) -> tuple[Data, ...]:
+    """Return the inputs of a run of one layer alone, which needs no other inputs; else nothing."""
+    is_known = case.is_one_layer and all(isinstance(data, ArrayValue) for data in case.data)
+    return case.data if is_known else ()
+
+
 def _kind(case: ModelCase) -> str:
-    """Return the key of a kind of layer: its class, configuration, input ranks and check."""
+    """Return the key of a kind of layer: its class, configuration, input ranks, dtype and check."""
     layer = case.graph.nodes[-1]
     config = json.dumps(dict(layer.config), sort_keys=True)
     ranks = [len(node.shape) for node in case.graph.inputs]
-    return f"{layer.layer} {config} {ranks} {case.check}"
+    return f"{layer.layer} {config} {ranks} {case.check} {case.dtype} {case.training}"
 
 
 def _probed_inputs(outcome: Outcome) -> tuple[Data, ...]:

@@ -33,8 +33,8 @@ API = "keras.Model"
 """API of cases that run whole models."""
 MUTANTS_PER_BATCH = 4
 """Number of mutants of one model per batch."""
-_BATTERY_PERIOD = 2
-"""Number of batches of which one belongs to the battery, until all of its runs were made."""
+_BATTERY_PERIOD = 4
+"""Number of batches of which all but one belong to the battery, until all of its runs were made."""
 SAMPLE_COUNT = 8
 """Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
 mutants of a seed share, so that their ACC is comparable."""
@@ -298,9 +298,10 @@ class ModelLevel:
 
     def _battery_at(self, index: int) -> tuple[ModelCase, ...]:
         """Return the runs of the battery in a batch; none for batches of mutants."""
-        number, remainder = divmod(index - len(self._models), _BATTERY_PERIOD)
-        first = number * MUTANTS_PER_BATCH
-        return () if remainder else self._battery[first : first + MUTANTS_PER_BATCH]
+        period, place = divmod(index - len(self._models), _BATTERY_PERIOD)
+        first = (period * (_BATTERY_PERIOD - 1) + place) * MUTANTS_PER_BATCH
+        is_of_mutants = place == _BATTERY_PERIOD - 1
+        return () if is_of_mutants else self._battery[first : first + MUTANTS_PER_BATCH]
 
     # --- batches --------------------------------------------------------------------------------
 

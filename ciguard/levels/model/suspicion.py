@@ -87,6 +87,8 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicio
         suspects = _suspects_of_failure(case, conclusive)
     elif case.check is Check.PREDICT:
         deviations, suspects = _deviating_layers(case, deltas, witness_samples)
+        if not suspects and case.is_one_layer and not _agrees_on_outputs(case, outputs):
+            suspects = _distinct_layers(case)  # samples are parts of the outputs only
     else:
         suspects = _suspects_of_other_checks(case, outputs)
     if not suspects:
@@ -311,6 +313,14 @@ def _distinct_layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str
     for node in nodes:
         kinds.setdefault(f"{node.layer} {sorted(node.config.items(), key=str)}", node.name)
     return tuple(kinds.values())
+
+
+def _agrees_on_outputs(case: ModelCase, outputs: Mapping[str, Output]) -> bool:
+    inputs = input_precision_of(case)
+    first, *others = (item_of(output, "outputs") for output in outputs.values())
+    return first is None or all(
+        other is None or compare_outputs(first, other, inputs) is None for other in others
+    )
 
 
 def _agrees_on_training(case: ModelCase, outputs: Mapping[str, Output]) -> bool:

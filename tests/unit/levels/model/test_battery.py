@@ -12,8 +12,10 @@ from model_graphs import MODELS
 from ciguard.campaign.lookup import shipped_knowledge
 from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.models import Check, ModelCase
+from ciguard.domain.records import record_from_json
 from ciguard.domain.values import ArrayValue, Explicit
 from ciguard.levels.model.amplification import amplification
+from ciguard.levels.model.arguments import LayerArguments
 from ciguard.levels.model.battery import battery
 from ciguard.levels.model.level import ModelLevel
 from ciguard.levels.model.origin import origin_text
@@ -97,14 +99,79 @@ def test_cases_survive_their_json_form_and_name_their_origin(cases: list[ModelCa
     assert origin_text(cases[0]) == "the layer alone, as part of the battery of all layers"
 
 
-def test_batches_of_the_battery_and_of_mutants_alternate(cases: list[ModelCase]) -> None:
-    level = ModelLevel((), 5, models=MODELS, amplification=amplification, battery=cases[:6])
+def test_three_of_four_batches_belong_to_the_battery_until_it_ends(cases: list[ModelCase]) -> None:
+    level = ModelLevel((), 5, models=MODELS, amplification=amplification, battery=cases[:18])
     first = len(MODELS)
 
-    batches = [level.cases(first + number).cases for number in range(5)]
+    batches = [level.cases(first + number).cases for number in range(7)]
 
-    assert batches[0] == tuple(cases[:4])
-    assert batches[2] == tuple(cases[4:6])
-    assert not any(case in cases[:6] for number in (1, 3, 4) for case in batches[number])
+    assert [batches[place] for place in (0, 1, 2)] == [
+        tuple(cases[:4]), tuple(cases[4:8]), tuple(cases[8:12])
+    ]  # fmt: skip
+    assert [batches[place] for place in (4, 5)] == [tuple(cases[12:16]), tuple(cases[16:18])]
+    assert not any(case in cases[:18] for number in (3, 6) for case in batches[number])
     answers = {name: [returned({})] * 4 for name in ("one", "two")}
     assert level.feedback(first, level.cases(first), answers) is None
+
+
+def test_infinities_and_huge_numbers_are_apart(cases: list[ModelCase]) -> None:
+    contents = [
+        case.data[0].fill.data
+        for case in of_layer(cases, "Softmax")
+        if isinstance(case.data[0], ArrayValue) and isinstance(case.data[0].fill, Explicit)
+    ]
+
+    assert any(math.inf in data for data in contents)
+    assert any(3e38 in data for data in contents)
+    assert not any(math.inf in data and 3e38 in data for data in contents)
+
+
+def test_convolutions_are_dilated_and_grouped(cases: list[ModelCase]) -> None:
+    configs = [case.graph.nodes[-1].config for case in of_layer(cases, "Conv2D")]
+
+    assert {(2, 1), (3, 1), (2, 2)} <= {
+        (config.get("dilation_rate"), config.get("strides")) for config in configs
+    }
+    assert any(config.get("groups") == 2 for config in configs)
+    assert not any(
+        "dilation_rate" in case.graph.nodes[-1].config for case in of_layer(cases, "Dense")
+    )
+
+
+def test_switches_are_tried_whatever_the_shape(cases: list[ModelCase]) -> None:
+    configs = [case.graph.nodes[-1].config for case in cases]
+
+    assert {True, False} <= {config.get("return_sequences") for config in configs}
+    assert not any("return_state" in config or "kwargs" in config for config in configs)
+
+
+def test_data_formats_and_switches_are_read_from_the_documentation() -> None:
+    pooling = next(kind for kind in Universe.of(()).kinds if kind.name == "MaxPooling2D")
+    doc = 'data_format: string, either `"channels_last"` or `"channels_first"`.'
+    record = record_from_json(
+        {
+            "api": pooling.public,
+            "kind": "layer",
+            "source": "signature",
+            "parameters": [
+                {"name": "pool_size", "default": "(2, 2)"},
+                {"name": "data_format", "default": "None", "required": False, "doc": doc},
+                {"name": "name", "default": "None", "required": False},
+            ],
+        }
+    )
+
+    switches = LayerArguments([record]).switches(pooling)
+
+    assert switches == {"data_format": ("channels_last", "channels_first")}
+
+
+def test_layers_run_in_half_precision_on_unit_dimensions_and_as_in_training(
+    cases: list[ModelCase],
+) -> None:
+    own = of_layer(cases, "LayerNormalization")
+
+    assert {"", "float16", "bfloat16"} == {case.dtype for case in own}
+    assert any(set(case.data[0].shape[1:]) == {1} for case in own)
+    assert any(case.training and case.check is Check.PREDICT for case in own)
+    assert not any(case.training for case in of_layer(cases, "Dropout"))

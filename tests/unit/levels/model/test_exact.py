@@ -110,6 +110,14 @@ def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
     assert not is_inexact(wrong, ALONE, runs)
 
 
+@pytest.mark.parametrize(("dtype", "explained"), [("float16", True), ("", False)])
+def test_half_precision_rounds_more_coarsely(dtype: str, *, explained: bool) -> None:
+    case = replace(ALONE, dtype=dtype)
+    off = finding(RIGHT * (1 + 2**-9))
+
+    assert is_inexact(off, case, exactly(*(alone(RIGHT),) * 3)) is explained
+
+
 def test_only_numbers_can_be_inexact() -> None:
     shape = finding(OFF[:1])
 

@@ -13,9 +13,9 @@ from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
 from ciguard.campaign.group import Group
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import case_from_json
-from ciguard.domain.models import ModelCase
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, ModelCase, Weights
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
-from ciguard.domain.values import Explicit, Uniform
+from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.execution import JobResult, Priority
 from ciguard.levels.model.isolation import Isolator
 from ciguard.levels.model.wide_range import WIDTH
@@ -284,3 +284,27 @@ def test_searches_that_need_a_failed_target_are_dropped() -> None:
     assert [*isolator.take(JobResult(dispatcher.jobs[0], (alone(C),), 0.1))] == []
     isolator.abandon()
     assert isolator.is_idle
+
+
+def one_layer(data: ArrayValue) -> ModelCase:
+    node = LayerNode(
+        name="alone", layer="keras.layers.Softmax", inputs=("x0",), shape=(3,),
+        weights=Weights(plain=True),
+    )  # fmt: skip
+    source = LayerNode(name="x0", layer=INPUT, shape=(3,))
+    graph = LayerGraph(nodes=(source, node), outputs=("alone",))
+    return replace(MODEL, graph=graph, data=(data,), truth=data)
+
+
+def test_a_layer_that_ran_alone_runs_again_on_its_own_inputs_only() -> None:
+    data = ArrayValue("float32", (1, 3), Explicit((float("nan"), 1.0, 2.0)))
+    right, wrong = predicted(alone=B), predicted(alone=C)
+
+    findings, cases = run_isolator(
+        executed(right, wrong, right, case=one_layer(data)),
+        lambda case, target: alone(C if target == "tensorflow" and not case.dtype else B),
+    )
+
+    assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
+    assert {case.probe for case in cases} == {""}
+    assert {str(case.data) for case in cases if not case.nudge} == {str((data,))}

@@ -48,6 +48,22 @@ def test_the_layer_at_which_the_difference_grows_is_the_suspect() -> None:
     assert rates["second"] == pytest.approx((0.2 / 3) / EPSILON, rel=1e-5)
 
 
+def test_a_single_layer_is_suspected_for_outputs_that_its_sample_lacks() -> None:
+    single = replace(
+        MODEL, graph=LayerGraph(nodes=(X, replace(FIRST, inputs=("x",))), outputs=("first",))
+    )
+    right, wrong = predicted(first=A), predicted(first=A)
+    wrong = returned(
+        {"outputs": [np.asarray([[1.0, 9.0, 4.0]], np.float32)], "layers": layers(first=A)}
+    )
+
+    found = suspicion(single, on(right, wrong, right))
+
+    assert found is not None
+    assert found.suspects == ("first",)
+    assert suspicion(single, on(right, right, right)) is None
+
+
 def test_a_layer_that_only_passes_a_difference_on_is_no_suspect() -> None:
     right = predicted(first=A, second=B)
     wrong = predicted(first=[[2.0, 3.0, 5.0]], second=[[0.2, 0.3, 0.8]])
