@@ -1,11 +1,10 @@
-"""Level `model`: how fast mutants run, whether guidance pays, what rules and layers come up.
+"""Level `model`: how fast mutants run, and what rules and layers come up.
 
-    python benchmarks/model_level.py [--part speed guidance rules] [--models …] [--width 100]
+    python benchmarks/model_level.py [--part speed rules] [--models …] [--width 100]
 
 Prints, for mutants of small models on Keras 3.15.1 with torch, TensorFlow and JAX: mutants per CPU
-second beside plain Keras that builds and calls the same graphs; guided against random mutation with
-mild defects planted in one backend, and on the unmodified backends; which rules found a place, ran
-and amplified; the layers that mutants covered. CPU seconds of all processes count.
+second beside plain Keras that builds and calls the same graphs; which rules found a place and ran;
+the layers that mutants covered. CPU seconds of all processes count.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_guidance import Exploration, compared, explored
-from model_rig import TARGETS, Rig, environments_of, rig_on, with_adapter
+from model_rig import TARGETS, Rig, environments_of, rig_on
 
 from ciguard.domain.models import INPUT, ModelCase
 from ciguard.levels.model.rules import RuleName
@@ -28,14 +26,11 @@ from ciguard.levels.model.universe import Universe, canonical_name
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ciguard.levels.model.level import ModelLevel
     from ciguard.targets import Environment
 
 HERE = Path(__file__).parent
 MIXES = HERE / "mixes"
-MILD = HERE / "mild_keras.py"
 PER_BATCH = 4
 ONE_PLACE = {"NPROC": "1", "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
 """What ciguard's adapters set in their own process."""
@@ -128,34 +123,6 @@ def _rate(name: str, cost_s: float, raw_s: float) -> None:
     print(f"  {name:<42}{1 / cost_s:>8.2f} /CPU-s{raw_s / cost_s:>8.0%}")
 
 
-# --- guidance -------------------------------------------------------------------------------------
-
-
-def guidance(environments: dict[str, Environment], options: argparse.Namespace) -> None:
-    """Print what guided and random mutation come to in equal time, with defects and without."""
-    first, *_ = environments
-    planted = {**environments, first: with_adapter(environments[first], MILD)}
-    for title, targets in (
-        (f"mild defects in {first}", planted),
-        ("unmodified backends", environments),
-    ):
-        print(f"\n{title}; {options.seeds} seeds, {options.explored} CPU seconds each", flush=True)
-        found: dict[bool, list[Exploration]] = {True: [], False: []}
-        for seed in range(options.seeds):
-            for is_guided, explorations in found.items():
-                # What a process has compiled once would be a gift to the run after.
-                with rig_on(targets, options.models, width=options.width) as rig:
-                    cpu_s = options.explored
-                    explorations.append(explored(rig, seed, is_guided=is_guided, cpu_s=cpu_s))
-        _print_guidance(found[True], found[False])
-
-
-def _print_guidance(guided: Sequence[Exploration], random: Sequence[Exploration]) -> None:
-    print(f"  {'':<36}{'guided':>12}{'random':>12}{'p (one-sided)':>16}")
-    for row in compared(guided, random):
-        print(f"  {row.name:<36}{row.guided:>12.4g}{row.random:>12.4g}{row.p:>16.3f}")
-
-
 # --- rules and layers -----------------------------------------------------------------------------
 
 
@@ -163,16 +130,12 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
     """Print what came of each rule on each seed model, and the layers that mutants covered."""
     applied: Counter[tuple[str, str]] = Counter()
     valid: Counter[tuple[str, str]] = Counter()
-    amplified: Counter[tuple[str, str]] = Counter()
     covered: set[str] = set()
     with rig_on(environments, options.covering_models, width=options.width) as rig:
         universe = Universe.of(rig.records)
-        level = rig.predicting(0, is_guided=False)
+        level = rig.predicting(0)
         batches = len(rig.models) + options.covering // PER_BATCH
         for ran in rig.run(level, batches=batches):
-            amplifies = (
-                {m.mutations for m in ran.feedback.mutants if m.may_amplify} if ran.feedback else ()
-            )
             for case, outcomes in ran.rows():
                 if not case.origin.mutations:
                     continue
@@ -181,13 +144,12 @@ def rules(environments: dict[str, Environment], options: argparse.Namespace) -> 
                 if not any(type(outcome).__name__ == "Passed" for outcome in outcomes.values()):
                     continue
                 valid[key] += 1
-                amplified[key] += case.origin.mutations in amplifies
                 covered |= _layers(case)
         names = [model.name for model in rig.models]
-    print(f"\n{applied.total()} mutants, random: applied / ran / amplified")
+    print(f"\n{applied.total()} mutants: applied / ran")
     print(f"  {'':<6}" + "".join(f"{name:>20}" for name in names))
     for rule in RuleName:
-        cells = [f"{applied[rule, n]} / {valid[rule, n]} / {amplified[rule, n]}" for n in names]
+        cells = [f"{applied[rule, n]} / {valid[rule, n]}" for n in names]
         print(f"  {rule:<6}" + "".join(f"{cell:>20}" for cell in cells))
     known = {kind.public for kind in universe.kinds}
     left = sorted(name.rpartition(".")[2] for name in known - covered)
@@ -205,7 +167,7 @@ def _layers(case: ModelCase) -> set[str]:
     return found
 
 
-PARTS = {"speed": speed, "guidance": guidance, "rules": rules}
+PARTS = {"speed": speed, "rules": rules}
 
 
 def main() -> int:
@@ -221,11 +183,7 @@ def main() -> int:
     )
     parser.add_argument("--width", type=int, default=100, help="per cent; see `ciguard run`")
     parser.add_argument("--mutants", type=int, default=480, help="whose speed is measured")
-    parser.add_argument(
-        "--explored", type=float, default=60.0, help="CPU seconds guided, and random"
-    )
     parser.add_argument("--warm-up", type=int, default=40, help="mutants that are not measured")
-    parser.add_argument("--seeds", type=int, default=5, help="of guided and of random mutation")
     parser.add_argument("--speed-seeds", type=int, default=3, help="with which speed is measured")
     parser.add_argument("--covering", type=int, default=2000, help="mutants for rules and layers")
     options = parser.parse_args()

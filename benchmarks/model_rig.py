@@ -21,7 +21,6 @@ from ciguard.config import Config
 from ciguard.domain.models import Check, ModelCase
 from ciguard.execution import Dispatcher
 from ciguard.levels import select_layers
-from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.seeding import seed_models
@@ -73,15 +72,12 @@ class PredictingLevel(ModelLevel):
         seed: int,
         *,
         models: Sequence[SeedModel],
-        is_guided: bool,
     ) -> None:
         """Make the level, see `ModelLevel`."""
         super().__init__(
             apis,
             seed,
             models=models,
-            amplification=amplification,
-            is_guided=is_guided,
             repeat_probability=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
@@ -133,9 +129,9 @@ class Rig:
         self.models: list[SeedModel] = result_of(seed_models(group, config, dispatcher))
         self.records = select_layers(group.records(), config.api, config.exclude)
 
-    def predicting(self, seed: int, *, is_guided: bool = True) -> PredictingLevel:
+    def predicting(self, seed: int) -> PredictingLevel:
         """Return a level that has learned nothing yet, for targets of which one is JAX."""
-        return PredictingLevel(self.records, seed, models=self.models, is_guided=is_guided)
+        return PredictingLevel(self.records, seed, models=self.models)
 
     def every_check(self, seed: int) -> ModelLevel:
         """Return a level as campaigns have it: a part of its cases train, or save and load."""
@@ -143,7 +139,6 @@ class Rig:
             self.records,
             seed,
             models=self.models,
-            amplification=amplification,
             repeat_probability=REPEATS_WHERE_COMPILED,
         )
 

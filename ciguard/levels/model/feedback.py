@@ -1,4 +1,4 @@
-"""Feedback of level `model`: the inconsistency and derivation of each mutant of a batch."""
+"""Feedback of level `model`: how each mutant of a batch ran, and its derivation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.models import graph_from_json, graph_to_json
-from ciguard.levels.model.rules.contract import RuleName
 
 if TYPE_CHECKING:
     from ciguard.domain.models import LayerGraph
@@ -21,18 +20,10 @@ class MutantFeedback:
     """Name of the mutant or seed model."""
     seed: str
     """Name of the seed model."""
-    acc: float | None
-    """Accumulated inconsistency; None if fewer than two targets returned outputs."""
-    parent: str = ""
-    """Name of the mutant's parent; empty for a seed model."""
-    parent_acc: float | None = None
-    """Accumulated inconsistency of the parent; None if it was unknown when the mutant was made."""
-    rule: RuleName | None = None
-    """Rule that made the mutant; None for a seed model."""
     mutations: tuple[str, ...] = ()
-    """Descriptions of all mutations since the seed model."""
+    """Descriptions of all mutations since the seed model; empty for a seed model."""
     graph: LayerGraph | None = None
-    """Graph of a mutant that may join its seed's pool; otherwise None."""
+    """Graph of a mutant that two targets ran, which joins its seed's pool; otherwise None."""
     cost: int = 0
     """Cost of the run, see `cost_of`; more than 0 if a process crashed or hung."""
     added: tuple[str, ...] = ()
@@ -42,11 +33,6 @@ class MutantFeedback:
     parent has are included; otherwise a layer that all seeds have would count as unused."""
     chains: tuple[LayerGraph, ...] = ()
     """Inserted chains of layers, if the mutant ran, as graphs with one input and one output."""
-
-    @property
-    def may_amplify(self) -> bool:
-        """True if the mutant amplifies inconsistency, or its parent's inconsistency is unknown."""
-        return self.acc is not None and (self.parent_acc is None or self.acc >= self.parent_acc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +65,6 @@ class ModelFeedback:
 
 def _to_json(mutant: MutantFeedback) -> Json:
     optional = {
-        "parent": mutant.parent,
-        "parent_acc": mutant.parent_acc,
-        "rule": mutant.rule.value if mutant.rule else "",
         "mutations": [*mutant.mutations],
         "graph": graph_to_json(mutant.graph) if mutant.graph else None,
         "cost": mutant.cost or None,
@@ -90,18 +73,14 @@ def _to_json(mutant: MutantFeedback) -> Json:
         "chains": [graph_to_json(chain) for chain in mutant.chains],
     }
     present = {key: item for key, item in optional.items() if item not in ("", None, [])}
-    return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **present}
+    return {"name": mutant.name, "seed": mutant.seed, **present}
 
 
 def _from_json(encoded: Json) -> MutantFeedback:
-    graph, rule = encoded.get("graph"), encoded.get("rule")
+    graph = encoded.get("graph")
     return MutantFeedback(
         name=str(encoded["name"]),
         seed=str(encoded["seed"]),
-        acc=_number(encoded["acc"]),
-        parent=str(encoded.get("parent", "")),
-        parent_acc=_number(encoded.get("parent_acc")),
-        rule=RuleName(rule) if rule else None,
         mutations=tuple(map(str, encoded.get("mutations", ()))),
         graph=graph_from_json(graph) if graph else None,
         cost=int(encoded.get("cost", 0)),
@@ -109,7 +88,3 @@ def _from_json(encoded: Json) -> MutantFeedback:
         drawn=tuple(map(str, encoded.get("drawn", ()))),
         chains=tuple(map(graph_from_json, encoded.get("chains", ()))),
     )
-
-
-def _number(encoded: Json) -> float | None:
-    return None if encoded is None else float(encoded)

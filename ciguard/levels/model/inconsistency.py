@@ -1,13 +1,7 @@
-"""Inconsistency of targets' outputs, and its origin among layers (LEMON, sections 2.2, 3.2).
-
-All arrays have the batch dimension first. Numbers that are not finite are ignored, since oracles
-compare them.
-"""
+"""Deviation of layers' outputs between targets, and its origin among the layers (LEMON, 3.3)."""
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,61 +15,6 @@ if TYPE_CHECKING:
 
 EPSILON = 1e-7
 """ε of formula 4, which avoids a division by 0 for layers whose inputs do not deviate."""
-
-
-def deviations(outputs: Floats, truth: Floats) -> Floats:
-    """Return δ of formula 1: mean |O_i - G_i| over the elements of the output for each input.
-
-    Args:
-        outputs: O, the outputs of one target, shape (n, …).
-        truth: G, the expected outputs, same shape.
-
-    Returns:
-        One number >= 0 per input, shape (n,).
-
-    Raises:
-        ValueError: if the shapes differ.
-    """
-    if outputs.shape != truth.shape:
-        msg = f"the outputs have the shape {outputs.shape}, the expected outputs {truth.shape}"
-        raise ValueError(msg)
-    distances = np.abs(outputs - truth).reshape(len(outputs), math.prod(outputs.shape[1:]))
-    return np.asarray(distances.mean(axis=1), dtype=np.float64)
-
-
-def d_mad(truth: Floats, outputs: Floats, other: Floats) -> Floats:
-    """Return D_MAD of formula 2: |δ(O_j, G) - δ(O_k, G)| / (δ(O_j, G) + δ(O_k, G)).
-
-    Args:
-        truth: G, the expected outputs, shape (n, …).
-        outputs: O_j, the outputs of a target, same shape.
-        other: O_k, the outputs of another target, same shape.
-
-    Returns:
-        One number in [0, 1] per input, shape (n,); 0 if both outputs equal the expected one, or if
-        an output is not finite.
-
-    Raises:
-        ValueError: if the shapes differ.
-    """
-    with np.errstate(all="ignore"):
-        left, right = deviations(outputs, truth), deviations(other, truth)
-        total = left + right
-        share = np.abs(left - right) / total
-    return np.where(np.isfinite(share), share, 0.0)
-
-
-def accumulated_inconsistency(truth: Floats, outputs: Sequence[Floats]) -> float:
-    """Return ACC of formula 5: D_MAD summed over all inputs and all pairs of targets.
-
-    Args:
-        truth: the expected outputs, shape (n, …).
-        outputs: the outputs of each target, same shape.
-
-    Raises:
-        ValueError: if the shapes differ.
-    """
-    return float(sum(d_mad(truth, a, b).sum() for a, b in combinations(outputs, 2)))
 
 
 def layer_deviation(output: Floats, other: Floats) -> float:

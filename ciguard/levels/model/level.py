@@ -9,25 +9,23 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.models import Check, DataSample, GraphOrigin, ModelCase
+from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.model.feedback import ModelFeedback, MutantFeedback
-from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.mutants import ModelMutant, mutate
+from ciguard.levels.model.pools import ModelPools, Parent
 from ciguard.levels.model.repertoire import Repertoire
 from ciguard.levels.model.universe import Universe, canonical_name, max_mutant_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Mapping, Sequence
 
     from ciguard.domain.models import Data, LayerGraph, SampleKind, Shape
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Json
-
-    Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 
 API = "keras.Model"
 """API of cases that run whole models."""
@@ -36,8 +34,7 @@ MUTANTS_PER_BATCH = 4
 _BATTERY_PERIOD = 4
 """Number of batches of which all but one belong to the battery, until all of its runs were made."""
 SAMPLE_COUNT = 8
-"""Number of inputs per run. The accumulated inconsistency (ACC) is a sum over the inputs, which all
-mutants of a seed share, so that their ACC is comparable."""
+"""Number of inputs per run."""
 _TRAIN_PERIOD, _SAVE_PERIOD = 4, 8
 """Average numbers of cases of which one trains the model, and of which one saves and loads it."""
 _MAX_LAYER_COST = 16
@@ -45,6 +42,8 @@ _MAX_LAYER_COST = 16
 REPEATS_WHERE_COMPILED = 0.85
 """Probability that an inserted chain is a known one, on backends that compile each operation for
 each shape. There a new layer costs more than two mutants with known layers."""
+_MIN_TARGETS = 2
+"""Number of targets that must run a mutant, so that it may be mutated further."""
 _INDEX_BITS = 40
 """Number of bits for a batch's index in the seed of the batch's random numbers."""
 _SEED_BITS = 31
@@ -108,23 +107,20 @@ class _SeedContext:
 
 
 class ModelLevel:
-    """Level of mutants of seed models, guided towards inconsistency between targets.
+    """Level of mutants of seed models.
 
-    The first batches run one unchanged seed each, which shows the inconsistency to amplify. Then
-    batches of the battery and of mutants alternate. A batch
-    depends on the seed, the index, and the feedback so far. Calling `cases` does not change later
-    batches.
+    The first batches run one unchanged seed each. Batches of the battery and of mutants follow. A
+    batch depends on the seed, the index, and the feedback so far. Calling `cases` does not change
+    later batches.
     """
 
-    def __init__(  # noqa: PLR0913 - each argument is a setting of the run
+    def __init__(
         self,
         apis: Sequence[ApiRecord],
         seed: int,
         *,
         models: Sequence[ModelSeed],
-        amplification: Amplification,
         battery: Sequence[ModelCase] = (),
-        is_guided: bool = True,
         repeat_probability: float = 0.0,
     ) -> None:
         """Create the level.
@@ -133,10 +129,7 @@ class ModelLevel:
             apis: the records of the library's layers and activations.
             seed: the seed of the run.
             models: the seed models.
-            amplification: the function that returns the accumulated inconsistency of a case from
-                its outcomes by target, or None if fewer than two targets returned outputs.
-            battery: further runs, in batches that alternate with those of mutants.
-            is_guided: False for random mutation, see `Guidance`.
+            battery: further runs, in batches of their own between those of mutants.
             repeat_probability: the probability that an inserted chain is a known one, see
                 `REPEATS_WHERE_COMPILED`.
 
@@ -157,11 +150,10 @@ class ModelLevel:
         )
         self._seed = seed
         self._models = tuple(models)
-        self._amplification = amplification
         self._battery = tuple(battery)
         self._contexts = {model.name: self._context_of(model, universe) for model in models}
-        self.guidance = Guidance.begin({m.name: m.graph for m in models}, is_guided=is_guided)
-        self._graphs = {model.name: model.graph for model in models}
+        self.pools = ModelPools({model.name: model.graph for model in models})
+        """Models that may be mutated."""
         self._universes = {name: context.universe for name, context in self._contexts.items()}
         self._costs: Counter[str] = Counter()
         """Total cost of the mutants that introduced a layer, by layer."""
@@ -200,58 +192,29 @@ class ModelLevel:
         Returns:
             The feedback as JSON; None if there is none.
         """
-        feedback = self._feedback(index, batch, outcomes)
+        del batch  # the mutants of the batch are known by its index
+        feedback = self._feedback(index, outcomes)
         return feedback.to_json() if feedback else None
 
     def _feedback(
-        self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
+        self, index: int, outcomes: Mapping[str, Sequence[Outcome]]
     ) -> ModelFeedback | None:
         if self._battery_at(index):
             return None
         rows = list(zip(*outcomes.values(), strict=True))
         costs = [max(map(cost_of, row)) for row in rows]
-        accs = [
-            self._amplification(case, dict(zip(outcomes, row, strict=True)))
-            for case, row in zip(batch.cases, rows, strict=False)
-            if isinstance(case, ModelCase)
-        ]
         if index < len(self._models):
             name = self._models[index].name
-            predicted = list(zip(accs[:1], costs[:1], strict=True))
-            return ModelFeedback(
-                index,
-                tuple(
-                    MutantFeedback(name=name, seed=name, acc=acc, cost=cost)
-                    for acc, cost in predicted
-                    if acc is not None or cost
-                ),
+            crashed = (
+                [MutantFeedback(name=name, seed=name, cost=costs[0])] if any(costs[:1]) else ()
             )
+            return ModelFeedback(index, tuple(crashed))
         mutants = self._pending.pop(index, ())
         feedback = [
-            self._mutant_feedback(f"{index}.{number}", mutant, acc, cost)
-            for number, (mutant, acc, cost) in enumerate(zip(mutants, accs, costs, strict=False))
+            _mutant_feedback(f"{index}.{number}", mutant, row, cost)
+            for number, (mutant, row, cost) in enumerate(zip(mutants, rows, costs, strict=False))
         ]
         return ModelFeedback(index, tuple(feedback)) if feedback else None
-
-    def _mutant_feedback(
-        self, name: str, mutant: ModelMutant, acc: float | None, cost: int
-    ) -> MutantFeedback:
-        feedback = MutantFeedback(
-            name=name,
-            seed=mutant.seed,
-            acc=acc,
-            parent=mutant.parent,
-            parent_acc=mutant.parent_acc,
-            rule=mutant.rule,
-            mutations=mutant.mutations,
-            cost=cost,
-            added=mutant.added,
-            drawn=mutant.drawn,
-            chains=mutant.chains if acc is not None and not cost else (),
-        )
-        # Graphs are most of the feedback's size, and only mutants that may join a pool need them.
-        may_join = feedback.may_amplify or (acc is not None and not self.guidance.is_guided)
-        return replace(feedback, graph=mutant.graph) if may_join else feedback
 
     def update(self, encoded: Json) -> None:
         """Apply feedback to the batches that are made after this call.
@@ -260,26 +223,23 @@ class ModelLevel:
             ValueError: if the feedback does not have the form that `feedback` returns.
         """
         for feedback in ModelFeedback.from_json(encoded).mutants:
-            if feedback.rule is None:
-                if feedback.acc is not None:
-                    self.guidance.record_seed(feedback.seed, feedback.acc)
+            if not feedback.mutations:
                 if feedback.cost:
-                    self.guidance.roulette.leave(feedback.seed)
+                    self.pools.leave(feedback.seed)
                 continue
             self._draw_counts.update(map(canonical_name, feedback.drawn))
             for chain in feedback.chains:
                 self._repertoire.learn(chain)
             self._exclude_crashing_layers(feedback)
-            mutant = Parent(
-                name=feedback.name,
-                seed=feedback.seed,
-                graph=feedback.graph or self._graphs[feedback.seed],
-                mutations=feedback.mutations,
-                acc=feedback.acc if feedback.graph else None,
-            )
-            self.guidance.observe(
-                mutant, parent=feedback.parent, parent_acc=feedback.parent_acc, rule=feedback.rule
-            )
+            if feedback.graph is not None:
+                self.pools.join(
+                    Parent(
+                        name=feedback.name,
+                        seed=feedback.seed,
+                        graph=feedback.graph,
+                        mutations=feedback.mutations,
+                    )
+                )
 
     def _exclude_crashing_layers(self, mutant: MutantFeedback) -> None:
         """Exclude the layers that a crashed or hung mutant introduced, if they have cost too much.
@@ -309,17 +269,11 @@ class ModelLevel:
         return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - a seeded generator is repeatable
 
     def _mutants(self, rng: random.Random) -> tuple[ModelMutant, ...]:
-        """Return mutants of one model; each mutant's rule depends on that of the previous one."""
-        parent = self.guidance.parent(rng)
+        """Return mutants of one model."""
+        parent = self.pools.choose(rng)
         universe = self._universes[parent.seed]
-        current = self.guidance.rules.current
-        mutants: list[ModelMutant] = []
-        for _ in range(MUTANTS_PER_BATCH):
-            mutant = mutate(parent, self.guidance, universe, rng, current=current)
-            if mutant is not None:
-                mutants.append(mutant)
-                current = mutant.rule
-        return tuple(mutants)
+        mutants = [mutate(parent, universe, rng) for _ in range(MUTANTS_PER_BATCH)]
+        return tuple([mutant for mutant in mutants if mutant is not None])
 
     def _check(self, rng: random.Random) -> Check:
         if rng.randrange(_TRAIN_PERIOD) == 0:
@@ -356,6 +310,24 @@ class ModelLevel:
             truth=_expected_output(model, rng),
             universe=universe.with_size_limit(max_mutant_size(universe.size(model.graph))),
         )
+
+
+def _mutant_feedback(
+    name: str, mutant: ModelMutant, row: Sequence[Outcome], cost: int
+) -> MutantFeedback:
+    """Return the feedback of a mutant from its outcomes on all targets."""
+    has_run = sum(isinstance(outcome, Passed) for outcome in row) >= _MIN_TARGETS and not cost
+    return MutantFeedback(
+        name=name,
+        seed=mutant.seed,
+        mutations=mutant.mutations,
+        # Graphs are most of the feedback's size, and only mutants that join a pool need them.
+        graph=mutant.graph if has_run else None,
+        cost=cost,
+        added=mutant.added,
+        drawn=mutant.drawn,
+        chains=mutant.chains if has_run else (),
+    )
 
 
 def _data(model_input: ModelInput, rng: random.Random) -> Data:

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     import random
 
     from ciguard.domain.models import LayerGraph
-    from ciguard.levels.model.guidance import Guidance, Parent
-    from ciguard.levels.model.rules import RuleName
+    from ciguard.levels.model.pools import Parent
     from ciguard.levels.model.universe import Universe
 
 _MAX_ATTEMPTS = 20
@@ -23,20 +22,12 @@ _MAX_ATTEMPTS = 20
 class ModelMutant:
     """A mutant and its derivation."""
 
-    parent: str
-    """Name of the parent."""
-    parent_acc: float | None
-    """Accumulated inconsistency of the parent; None if unknown."""
     seed: str
     """Name of the seed model."""
-    rule: RuleName
-    """Rule that made the mutant."""
     graph: LayerGraph
     """Layer graph of the mutant."""
     mutations: tuple[str, ...]
     """Descriptions of all mutations since the seed model."""
-    rejected: tuple[RuleName, ...] = ()
-    """Rules that were attempted before but did not apply, in order."""
     added: tuple[str, ...] = ()
     """Public names of layers that the parent lacks."""
     drawn: tuple[str, ...] = ()
@@ -45,41 +36,26 @@ class ModelMutant:
     """Inserted chains of layers, as graphs with one input and one output."""
 
 
-def mutate(
-    parent: Parent,
-    guidance: Guidance,
-    universe: Universe,
-    rng: random.Random,
-    *,
-    current: RuleName | None,
-) -> ModelMutant | None:
+def mutate(parent: Parent, universe: Universe, rng: random.Random) -> ModelMutant | None:
     """Return a mutant of a model by the first rule that applies; None if no rule applies.
 
     Args:
         parent: the model to mutate.
-        guidance: the choice of rules.
         universe: the layers that may be inserted.
-        rng: the source of randomness.
-        current: the rule of the previous mutant; None if there is none.
+        rng: the source of randomness, which draws all rules with equal probability.
     """
-    rejected: list[RuleName] = []
     for _ in range(_MAX_ATTEMPTS):
-        current = guidance.rules.choose(rng, current)
-        mutation = RULES[current](parent.graph, rng, universe)
+        rule = rng.choice(tuple(RULES))
+        mutation = RULES[rule](parent.graph, rng, universe)
         if mutation is not None:
             return ModelMutant(
-                parent=parent.name,
-                parent_acc=parent.acc,
                 seed=parent.seed,
-                rule=current,
                 graph=mutation.graph,
-                mutations=(*parent.mutations, f"{current.value} {mutation.description}"),
-                rejected=tuple(rejected),
+                mutations=(*parent.mutations, f"{rule.value} {mutation.description}"),
                 added=_added_layers(mutation.graph, parent.graph),
                 drawn=mutation.drawn,
                 chains=mutation.chains,
             )
-        rejected.append(current)
     return None
 
 

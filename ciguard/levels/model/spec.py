@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
 from ciguard.domain.models import ModelCase
 from ciguard.levels import select_layers
-from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.battery import battery
 from ciguard.levels.model.isolation import Isolator
 from ciguard.levels.model.layer_runs import (
@@ -98,7 +97,6 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
             selected,
             config.shard.seed(config.seed),
             models=shard_models,
-            amplification=amplification,
             battery=config.shard.part(battery(Universe.of(selected), config.seed)),
             repeat_probability=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
         )

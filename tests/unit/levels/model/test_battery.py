@@ -14,7 +14,6 @@ from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.models import Check, ModelCase
 from ciguard.domain.records import record_from_json
 from ciguard.domain.values import ArrayValue, Explicit
-from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.arguments import LayerArguments
 from ciguard.levels.model.battery import battery
 from ciguard.levels.model.level import ModelLevel
@@ -100,7 +99,7 @@ def test_cases_survive_their_json_form_and_name_their_origin(cases: list[ModelCa
 
 
 def test_three_of_four_batches_belong_to_the_battery_until_it_ends(cases: list[ModelCase]) -> None:
-    level = ModelLevel((), 5, models=MODELS, amplification=amplification, battery=cases[:18])
+    level = ModelLevel((), 5, models=MODELS, battery=cases[:18])
     first = len(MODELS)
 
     batches = [level.cases(first + number).cases for number in range(7)]
