@@ -57,6 +57,9 @@ class GraphCase:
     """True to compute in double precision."""
     has_gradients: bool = False
     """True to return the gradients of a weighted sum of the outputs, too, one per input tensor."""
+    grows: bool = False
+    """True to run a second time with larger tensors, and to return both results; a probe leaves out
+    the steps that fail with these. Compilers compile again, for dynamic shapes."""
     stage: str = ""
     """Stage of the compiler that has the defect, a part of fingerprints; empty if unknown."""
     runs_stage: str = ""
@@ -111,6 +114,7 @@ class GraphCase:
             "probe": self.is_probe,
             "wide": self.is_wide,
             "gradients": self.has_gradients,
+            "grows": self.grows,
             "stage": self.stage,
             "runs": self.runs_stage,
         }
@@ -189,6 +193,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             is_probe=bool(rest.get("probe", False)),
             is_wide=bool(rest.get("wide", False)),
             has_gradients=bool(rest.get("gradients", False)),
+            grows=bool(rest.get("grows", False)),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),
         )

@@ -227,6 +227,21 @@ def test_gradients_of_a_graph_are_those_of_its_weighted_sum(
     )
 
 
+@pytest.mark.slow
+@pytest.mark.library("torch")
+def test_a_graph_is_compiled_again_for_larger_tensors(environment_of: EnvironmentOf) -> None:
+    environment = in_mode(environment_of("torch"), "torch", "aot_eager")
+
+    (outcome,) = outcomes_of(environment, replace(GRAPHS["torch"], grows=True))
+
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    assert isinstance(output, Container), outcome
+    first, second = output.items
+    assert isinstance(first, TensorOutput)
+    assert isinstance(second, TensorOutput)
+    assert second.elements == pytest.approx(np.tile(first.elements, 2), rel=1e-6)
+
+
 INEXPRESSIBLE = [
     pytest.param(
         "torch",

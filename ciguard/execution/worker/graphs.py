@@ -10,7 +10,7 @@ import keyword
 import linecache
 import math
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -32,14 +32,18 @@ _LINE = re.compile(rf'(?:File "{re.escape(FILE)}", line |{re.escape(FILE)}:)(\d{
 class Graph:
     """One graph as a function, written and compiled from its JSON form."""
 
-    def __init__(self, case: dict[str, Any], builder: Any, adapter: Any) -> None:
+    def __init__(
+        self, case: dict[str, Any], builder: Any, adapter: Any, *, is_grown: bool = False
+    ) -> None:
         """Build the tensors, constants and layers of a graph.
 
         Args:
             case: third member of the JSON form of a `ciguard.domain.graphs.GraphCase`.
             builder: the worker's builder of values.
             adapter: adapter of the library.
+            is_grown: true for larger tensors.
         """
+        self._is_grown = is_grown
         self._builder = builder
         self._adapter = adapter
         self._is_wide = bool(case.get("wide"))
@@ -124,7 +128,8 @@ class Graph:
 
     def _parameter(self, encoded: list[Any]) -> str:
         name = f"x{len(self.tensors)}"
-        self.scope[name] = self._widened(self._builder.value(encoded))
+        value = self._widened(self._builder.value(encoded))
+        self.scope[name] = self._adapter.grown(value) if self._is_grown else value
         self.tensors.append(self.scope[name])
         return name
 
@@ -168,18 +173,31 @@ def probe(case: dict[str, Any], builder: Any, adapter: Any, summariser: Any) -> 
     """Run the steps of a graph one by one, twice, and return the text of a list of their results.
 
     The result of a step that failed is the name of the exception's class, and that of one which
-    later steps must not use is `UNUSABLE`. A second run with another seed finds random results.
+    later steps must not use is `UNUSABLE`. A second run with another seed finds random results, and
+    a third one the steps that do not take larger tensors, if the case grows.
     """
     seed = case.get("seed", 0)
-    first, again = (
-        _probe_once(Graph(case, builder, adapter), case["steps"], adapter, summariser, reset)
-        for reset in (seed, seed + 1)
+    first, again, *grown = (
+        _probe_once(graph, case["steps"], adapter, summariser, reset)
+        for graph, reset in _probed_graphs(case, builder, adapter, seed)
     )
     trees = [
         tree if tree == other or tree[0] == "s" else ["s", UNUSABLE]
         for tree, other in zip(first, again)
     ]
+    for larger in grown:
+        trees = [tree if other[0] != "s" else other for tree, other in zip(trees, larger)]
     return COMPACT.encode(["L", "list", trees, len(trees)]).encode("ascii")
+
+
+def _probed_graphs(
+    case: dict[str, Any], builder: Any, adapter: Any, seed: int
+) -> Iterator[tuple[Graph, int]]:
+    """Yield the graphs that a probe runs, each with its seed."""
+    yield Graph(case, builder, adapter), seed
+    yield Graph(case, builder, adapter), seed + 1
+    if case.get("grows"):
+        yield Graph(case, builder, adapter, is_grown=True), seed
 
 
 def _probe_once(

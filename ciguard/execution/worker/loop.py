@@ -189,7 +189,10 @@ class Executor:
             return self._raised(error, unbuilt=True)
         try:
             run = partial(self._run_graph, stage=case.get("runs", ""))
-            if case.get("gradients"):
+            if case.get("grows"):
+                others = [self._adapter.grown(tensor) for tensor in graph.tensors]
+                output = self._adapter.run_grown(run, function, graph.tensors, others)
+            elif case.get("gradients"):
                 output = self._adapter.with_gradients(run, function, graph.tensors)
             else:
                 output = run(function, graph.tensors)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Group
     from ciguard.domain.findings import Finding
     from ciguard.domain.graphs import GraphCase
+    from ciguard.execution import Output
 
 _MAX_FINDINGS = 2
 """Maximum number of findings of one oracle about an API on the same targets."""
@@ -86,21 +87,34 @@ def run_parts(
 
 def different_outputs(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
     """Return the outputs in which two outcomes differ; empty if that is unknown."""
-    sides = []
-    for outcome in (reference, other):
-        output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-        has_more = unit.has_gradients or any(map(changes_in_place, unit.steps))
-        if has_more and isinstance(output, Container):
-            output = output.items[0]  # the second item is the inputs, or their gradients
-        if not isinstance(output, Container) or len(output.items) != len(unit.outputs):
-            return []
-        sides.append(output.items)
+    sides = [_results_of(unit, outcome) for outcome in (reference, other)]
+    if not sides[0] or len(sides[0]) != len(sides[1]):
+        return []
     inputs = input_precision_of(unit)
-    return [
-        number
-        for number, left, right in zip(unit.outputs, *sides, strict=True)
+    different = {
+        unit.outputs[place % len(unit.outputs)]
+        for place, (left, right) in enumerate(zip(*sides, strict=True))
         if compare_outputs(left, right, inputs) is not None
-    ]
+    }
+    return [number for number in unit.outputs if number in different]
+
+
+def _results_of(unit: GraphCase, outcome: Outcome) -> list[Output]:
+    """Return the results of a unit's outputs, one run after the other; empty if unknown."""
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    runs: list[Output] = [output] if output is not None else []
+    has_more = unit.has_gradients or any(map(changes_in_place, unit.steps))
+    for is_list, count in ((has_more, 1), (unit.grows, 2)):
+        # What follows the results is the inputs, or their gradients.
+        runs = [
+            item
+            for run in runs
+            for item in (run.items[:count] if is_list and isinstance(run, Container) else (run,))
+        ]
+    results = [run.items for run in runs if isinstance(run, Container)]
+    if any(len(items) != len(unit.outputs) for items in results):
+        return []
+    return [item for items in results for item in items]
 
 
 def first_wrong(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:

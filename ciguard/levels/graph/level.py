@@ -79,6 +79,8 @@ class GraphSizes:
     """True if eager calls are slow, since the library compiles each: batches are smaller then."""
     gradient_share: float = 0.0
     """Share of the units whose gradients are computed."""
+    growing_share: float = 0.0
+    """Share of the batches whose graphs run a second time, with larger tensors."""
 
 
 class GraphLevel:
@@ -109,6 +111,8 @@ class GraphLevel:
         self._store = SampleStore()
         self._probed: dict[int, list[tuple[Step, ...]]] = {}
         """Graphs that are left of the probes, by index of the batch."""
+        self._growing: set[int] = set()
+        """Indices of the batches of probes whose graphs take larger tensors, too."""
         self._retried: dict[int, list[tuple[Step, ...]]] = {}
         """Units without the graph that the compiler does not support, by index of their batch."""
 
@@ -144,12 +148,14 @@ class GraphLevel:
         return generator
 
     def _probes(self, rng: random.Random) -> Iterator[GraphCase]:
+        grows = rng.random() < self._sizes.growing_share
         count = round(_PROBES_PER_GRAPH * self._sizes.unit * self._units_per_batch)
         for _ in range(count):
             calls = rng.randint(_MIN_CALLS, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls)
-            if steps:
-                yield _probe(steps, rng)
+            # What a call in place does to a larger tensor would not be compared.
+            if steps and not (grows and any(map(changes_in_place, steps))):
+                yield replace(_probe(steps, rng), grows=grows)
 
     @property
     def _units_per_batch(self) -> int:
@@ -157,19 +163,25 @@ class GraphLevel:
 
     def _units(self, index: int, rng: random.Random) -> Iterator[GraphCase]:
         """Yield the units of the graphs that are left of a probe, and of units to retry."""
-        graphs = [graph for lag in UNIT_LAGS for graph in self._probed.get(index - lag, ())]
+        sources = [index - lag for lag in UNIT_LAGS if index - lag in self._probed]
+        graphs = [graph for source in sources for graph in self._probed[source]]
+        grows = self._growing.issuperset(sources)
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
-        units = (*retried, *_alternating(_of_calls(new), _joined(known, self._sizes.unit)))
-        for steps in islice(units, self._units_per_batch):
+        units = _alternating(_of_calls(new), _joined(known, self._sizes.unit))
+        for steps in islice((*retried, *units), self._units_per_batch):
             outputs = unused_steps(steps)
             if rng.random() < _OPEN_SHARE:
                 outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
             case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
             is_drawn = rng.random() < self._sizes.gradient_share
-            # A tensor that records gradients cannot be changed in place.
-            yield replace(case, has_gradients=is_drawn and not any(map(changes_in_place, steps)))
+            if grows and steps not in retried:
+                yield replace(case, grows=True)
+            else:
+                # A tensor that records gradients cannot be changed in place.
+                is_free = not any(map(changes_in_place, steps))
+                yield replace(case, has_gradients=is_drawn and is_free)
 
     # --- feedback -------------------------------------------------------------------------------
 
@@ -198,6 +210,7 @@ class GraphLevel:
             "index": index,
             "samples": [sample.to_json() for result in left for sample in result.samples],
             "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
+            "grows": bool(cases) and cases[0].grows,
         }
 
     def update(self, feedback: Json) -> None:
@@ -222,6 +235,8 @@ class GraphLevel:
                 kept[int(feedback["index"])] = new
             while len(kept) > _MAX_KEPT:
                 del kept[min(kept)]
+        if feedback.get("grows"):
+            self._growing.add(int(feedback["index"]))
 
 
 def _apis_of(steps: Sequence[Step]) -> set[str]:

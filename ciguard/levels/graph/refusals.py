@@ -52,6 +52,8 @@ class _Feedback:
                 self._halve(case)
             else:
                 self._blame(case, step, failure)
+        elif failures and case.grows:  # what is left of a graph may not take larger tensors
+            self._retry(case, set(range(len(case.steps))))
 
     def _blame(self, case: GraphCase, step: int, failure: Outcome) -> None:
         producers = [case.steps[result.step] for result in results_used(case.steps[step])]

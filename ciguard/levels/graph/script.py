@@ -55,6 +55,14 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
         lines = [run]
     if case.has_gradients:
         lines = [source.writer.gradients.format(run=lines[0], **fill).strip("\n")]
+    if case.grows:
+        others = [f"larger_{name}" for name in inputs]
+        made = [source.writer.larger.format(tensor=name) for name in inputs]
+        again = (
+            lines[0].replace(f"({row})", f"({', '.join(others)})").replace("result =", "again =", 1)
+        )
+        lines += [f"{other} = {text}" for other, text in zip(others, made, strict=True)]
+        lines += [again, "result = [result, again]"]
     if any(map(changes_in_place, case.steps)):
         lines.append(f"result = [result, [{row}]]")
     return lines

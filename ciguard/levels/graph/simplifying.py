@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 def simpler_graphs(case: GraphCase) -> Iterator[GraphCase]:
     """Yield variants of a graph with the same outputs, each simpler in one part."""
+    if case.grows:
+        yield replace(case, grows=False)
+    if case.has_gradients:
+        yield replace(case, has_gradients=False)
     for number, step in enumerate(case.steps):
         if isinstance(step, ApiCall) and number not in case.outputs:
             yield without_step(case, number)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _GRADIENT_SHARE = 0.3
 """Share of the units whose gradients are compared, too."""
+_GROWING_SHARE = 0.25
+"""Share of the batches of graphs that run with tensors of two sizes."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
 """Exemptions of APIs that graphs do not call, since their results may differ."""
 
@@ -83,6 +85,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             unit=config[UNIT],
             is_slow=_compiles_each_shape(group),
             gradient_share=_GRADIENT_SHARE if has_gradients else 0.0,
+            growing_share=_GROWING_SHARE if writer_of(group.library).larger else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
         kind = f"{self.name} of {sizes.calls} calls, {sizes.unit} at once, mode {mode}"

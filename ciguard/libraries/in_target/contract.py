@@ -287,6 +287,33 @@ class Adapter:
         """
         raise NotImplementedError
 
+    def grown(self, tensor: Any) -> Any:
+        """Return a tensor that is repeated once along each axis with more than one element.
+
+        Raises:
+            NotImplementedError: if the library has no dynamic shapes. This is the default.
+        """
+        raise NotImplementedError
+
+    def run_grown(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+        others: list[Any],
+    ) -> list[Any]:
+        """Return the results of a function of tensors, and of others after that.
+
+        A compiler may keep what it compiled for the first ones. By default, it is unaware of them.
+
+        Args:
+            run: runs a function of tensors, as `modes` does.
+            function: the function.
+            tensors: its first arguments.
+            others: larger ones, see `grown`.
+        """
+        return [run(function, tensors), run(function, others)]
+
     @contextlib.contextmanager
     def widening(self) -> Iterator[None]:
         """Allow double precision within the context. By default it needs no permission."""

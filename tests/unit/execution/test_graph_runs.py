@@ -76,6 +76,9 @@ class _Adapter(Adapter):
     def widened(self, value: Any) -> Any:
         return value.astype("float64") if isinstance(value, np.ndarray) else value
 
+    def grown(self, tensor: Any) -> Any:
+        return np.tile(tensor, [2 if size > 1 else 1 for size in tensor.shape])
+
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         return {"tripled": lambda function, tensors: function(*tensors) * 3}
 
@@ -190,3 +193,23 @@ def test_a_probe_leaves_out_steps_that_fail_or_are_unusable() -> None:
     assert checked_ == Scalar("s", "ValueError")
     assert numbers(negative) == [-1.0, -2.0]
     assert log == noise == shape == Scalar("s", UNUSABLE)
+
+
+def test_a_graph_runs_a_second_time_with_larger_tensors() -> None:
+    case = replace(graph(PAIR, call("arrays.negative", result(0))), grows=True)
+
+    _, output = run(case)
+
+    assert isinstance(output, Container)
+    assert [numbers(item) for item in output.items] == [[-1.0, -2.0], [-1.0, -2.0] * 2]
+
+
+def test_a_probe_leaves_out_steps_that_fail_with_larger_tensors() -> None:
+    shape = TupleValue((LiteralValue(2), LiteralValue(1)))
+    steps = PAIR, call("arrays.reshape", result(0), shape), call("arrays.negative", result(0))
+    case = replace(graph(*steps), is_probe=True)
+
+    outputs = [run(replace(case, grows=grows))[1] for grows in (False, True)]
+
+    kept = [[isinstance(item, TensorOutput) for item in output.items] for output in outputs]
+    assert kept == [[True, True, True], [True, False, True]]

@@ -304,6 +304,22 @@ class TorchAdapter(contract.Adapter):
             return [result, []]
         return [result, torch.autograd.grad(sum(terms), inputs, allow_unused=True)]
 
+    def grown(self, tensor: Any) -> Any:
+        """Return a tensor that is repeated once along each axis with more than one element."""
+        return tensor.repeat([2 if size > 1 else 1 for size in tensor.shape])
+
+    def run_grown(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+        others: list[Any],
+    ) -> list[Any]:
+        """Return the results for tensors, and for others with the code that was compiled before."""
+        first = run(function, tensors)
+        with modes.kept_code():
+            return [first, run(function, others)]
+
     def _parts(self, result: Any) -> Iterator[Any]:
         if isinstance(result, self._tensor_type):
             yield result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import importlib
 import re
 from functools import partial
@@ -77,6 +78,19 @@ _INDUCTOR_STAGES: dict[str, dict[str, Any]] = {
 """Settings of inductor by stage. Each stage adds the part that it is named after."""
 
 
+_KEEPS_CODE: contextvars.ContextVar[bool] = contextvars.ContextVar("keeps_code", default=False)
+
+
+@contextlib.contextmanager
+def kept_code() -> Iterator[None]:
+    """Keep compiled code in this context: a call with other sizes compiles for dynamic shapes."""
+    token = _KEEPS_CODE.set(True)
+    try:
+        yield
+    finally:
+        _KEEPS_CODE.reset(token)
+
+
 def _run_compiled(
     function: Callable[..., Any],
     tensors: list[Any],
@@ -92,7 +106,8 @@ def _run_compiled(
         settings: settings of inductor for this function; None for those of the process.
     """
     torch = importlib.import_module("torch")
-    importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
+    if not _KEEPS_CODE.get():
+        importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
     if settings:
         with importlib.import_module("torch._inductor.config").patch(_known(settings)):
             return torch.compile(function, backend=backend, fullgraph=True)(*tensors)

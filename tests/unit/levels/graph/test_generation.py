@@ -251,6 +251,18 @@ def test_units_of_graphs_without_calls_in_place_may_have_gradients() -> None:
     assert all(case.has_gradients for case in units)
 
 
+def test_graphs_that_take_larger_tensors_run_with_two_sizes() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, growing_share=1.0, gradient_share=1.0))
+
+    composed = [case for cases in run_level(level, 24) for case in cases if len(case.calls) > 1]
+    probes = [case for case in composed if case.is_probe]
+    units = [case for case in composed if not case.is_probe]
+
+    assert all(case.grows for case in probes)
+    assert any(case.grows for case in units)
+    assert not any(case.grows and case.has_gradients for case in units)
+
+
 def test_another_level_with_the_same_seed_makes_the_same_batches() -> None:
     first, second = (run_level(GraphLevel(RECORDS, 5, SIZES), 20) for _ in range(2))
 

@@ -18,6 +18,7 @@ from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
 from ciguard.execution import JobResult, Priority
 from ciguard.execution.worker.summarise import Summariser
+from ciguard.levels.graph.defects import different_outputs
 from ciguard.levels.graph.localising import Localiser
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity
@@ -250,3 +251,18 @@ def test_stages_are_bisected() -> None:
     stages = [case.runs_stage for case in cases if case.runs_stage]
     assert len(stages) <= 3
     assert stages[0] == "lowering"
+
+
+def test_the_outputs_of_both_sizes_are_compared() -> None:
+    unit = replace(UNIT, grows=True)
+    same, other = passed(1.0, 1.0), passed(1.0, 7.0)
+
+    def twice(first: Outcome, second: Outcome) -> Outcome:
+        assert isinstance(first, Passed)
+        assert isinstance(second, Passed)
+        items = b",".join((first.encoded, second.encoded))
+        return Passed(b'["L","list",[' + items + b"],2]", 0.0)
+
+    for run_ in (twice(same, other), twice(other, same)):
+        assert different_outputs(unit, twice(same, same), run_) == [4]
+    assert different_outputs(unit, twice(same, same), twice(same, same)) == []

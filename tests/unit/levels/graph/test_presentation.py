@@ -75,6 +75,15 @@ def test_the_script_of_gradients_computes_them() -> None:
     assert "torch.autograd.grad(weighted_sum(result), inputs, allow_unused=True)" in text
 
 
+def test_the_script_of_two_sizes_runs_the_graph_again_with_larger_tensors() -> None:
+    text = script(replace(CHAIN, grows=True))
+
+    ast.parse(text)
+    assert "larger_x1 = x1.repeat([2 if size > 1 else 1 for size in x1.shape])" in text
+    assert "again = torch.compile(graph, fullgraph=True)(larger_x0, larger_x1)" in text
+    assert "result = [result, again]" in text
+
+
 def test_the_script_of_an_eager_graph_calls_it() -> None:
     assert "result = graph(x0, x1)" in script(CHAIN, mode="eager")
 
