@@ -77,6 +77,10 @@ class Mode:
     """Number of cases after which a worker is replaced, since calls may leave state behind."""
     stages: tuple[str, ...] = ()
     """Names of the adapter's functions `stages` for this mode, in order."""
+    selected_by: tuple[str, ...] = ()
+    """Names with which programs select the mode, such as `torch.compile`."""
+    sources: tuple[str, ...] = ()
+    """Beginnings of the paths of the mode's compiler in the library's repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,13 @@ from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
-from ciguard.planning.checkout import REGISTERING_SUFFIXES, Checkout, readable_files
+from ciguard.planning.checkout import (
+    REGISTERING_SUFFIXES,
+    Checkout,
+    display_path,
+    readable_files,
+)
+from ciguard.planning.compiled import changed_modes, compiled_groups
 from ciguard.planning.gpu_changes import GPU_WORDS, gpu_reasons
 from ciguard.planning.own_changes import touched_globs
 from ciguard.planning.reasons import (
@@ -125,6 +131,9 @@ class _Planner:
         usage = self._usage()
         touched_apis = self._touched_api_globs()
         target_groups, group_reasons = self._groups(required_pins, upgrades)
+        compiled = list(compiled_groups(target_groups, self._modes(usage)))
+        target_groups += [group for group, _ in compiled]
+        group_reasons += [reason for _, reason in compiled]
         groups = with_variables(target_groups, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
         focus = self._focus(usage, touched_apis, libraries)
@@ -237,6 +246,21 @@ class _Planner:
             if library_name(group.targets[0]) not in upgraded_libraries
         ]
         return [*groups, *other_groups], [reason] if other_groups else []
+
+    def _modes(self, usage: Usage) -> dict[str, dict[str, str]]:
+        """Return by library the modes to test, each with its reason, a clause."""
+        modes = {
+            library: {mode: f"the sources use {name}" for mode, name in used.items()}
+            for library, used in usage.modes.items()
+        }
+        own = library_of(self._project())
+        if own is not None:
+            paths = [change.path for change in self._changed]
+            modes[own.name] = modes.get(own.name, {}) | {
+                mode: f"the change touches {visible(display_path(path))}"
+                for mode, path in changed_modes(own, paths).items()
+            }
+        return modes
 
     def _configured_targets(self, project_targets: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
         """Return the targets if neither upgrades nor wheels determine them, and the reason."""

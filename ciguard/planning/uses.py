@@ -11,6 +11,7 @@ from ciguard.domain.plan import Place
 from ciguard.domain.text import visible
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import ChangedFile, display_path
+from ciguard.planning.compiled import modes_in_use
 from ciguard.planning.levels import packages_by_level
 from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module
 
@@ -60,6 +61,8 @@ class Usage:
     import are included."""
     kernel_files: tuple[str, ...] = ()
     """Files with code for GPUs that a change reaches, and changed files that cannot be parsed."""
+    modes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Modes in use by library, each with a name that selects it, such as `torch.compile`."""
     problems: tuple[str, ...] = ()
     """Sentences on files that were not analysed."""
 
@@ -181,6 +184,7 @@ class _UsageSearch:
                 for path in dict.fromkeys((*self._changed, *reached_files))
                 if path in kernel_files
             ),
+            modes=modes_in_use(self._all_names()),
             problems=tuple(self._problems),
         )
 
@@ -246,6 +250,13 @@ class _UsageSearch:
             reached_files |= dict.fromkeys(next_files)
         paths = {module.path for module in self._modules}
         yield from (path for path in reached_files if path in paths)
+
+    def _all_names(self) -> Iterator[str]:
+        """Yield the public names of everything that the sources name, also as decorators."""
+        for module in self._modules:
+            for use in module.summary.uses:
+                name = self._project.resolve(use.name, module.path)
+                yield self._names.with_public_prefix(name or "")
 
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
         """Yield the APIs that a file uses, each with its use."""

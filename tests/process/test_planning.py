@@ -98,6 +98,54 @@ def test_an_upgrade_is_planned_with_the_apis_that_the_sources_use(repository: Pa
     assert "compared with tensorflow-cpu==2.12.0" in plan.reasons[0]
 
 
+COMPILED = MODEL.replace("def loss", "@tf.function(jit_compile=True)\ndef loss")
+
+
+def test_a_repository_that_compiles_gets_a_row_for_the_mode(repository: Path) -> None:
+    _commit(repository, {"app/model.py": COMPILED})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert [(job.targets, job.base) for job in plan.jobs] == [
+        (("tensorflow-cpu==2.12.0",), ()),
+        (("tensorflow-cpu==2.12.0", "tensorflow-cpu==2.12.0 function"), ()),
+    ]
+    assert len({job.name for job in plan.jobs}) == 2
+    sentence = (
+        "tensorflow-cpu==2.12.0 function is planned, since the sources use tensorflow.function."
+    )
+    assert sentence in plan.reasons
+
+
+def test_an_upgrade_compares_both_versions_in_the_mode_in_use(repository: Path) -> None:
+    files: dict[str, str | None] = {
+        "app/model.py": COMPILED,
+        "requirements.txt": "tensorflow-cpu==2.21.0\n",
+    }
+    _commit(repository, files)
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert [(job.targets, job.base) for job in plan.jobs] == [
+        (("tensorflow-cpu==2.21.0",), ("tensorflow-cpu==2.12.0",)),
+        (("tensorflow-cpu==2.21.0 function",), ("tensorflow-cpu==2.12.0 function",)),
+    ]
+
+
+def test_a_change_to_a_compiler_plans_its_mode(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    project = "[project]\nname = 'torch'\n"
+    _commit(tmp_path, {"pyproject.toml": project, "torch/_inductor/ir.py": "a = 1\n"})
+    _commit(tmp_path, {"torch/_inductor/ir.py": "a = 2\n"})
+
+    plan = make_plan(_request(tmp_path), _no_index)
+
+    assert (("torch==2.13.0", "torch==2.13.0 compile"), ()) in [
+        (job.targets, job.base) for job in plan.jobs
+    ]
+    assert any("the change touches torch/_inductor/ir.py" in reason for reason in plan.reasons)
+
+
 def test_apis_in_changed_lines_come_first_in_the_focus(repository: Path) -> None:
     _commit(repository, {"app/model.py": MODEL.replace("square(x - y)", "abs(x - y)")})
 

@@ -33,7 +33,13 @@ LIBRARY = Library(
     forks=ForkPolicy.AFTER_IMPORT,
     counts_instructions=False,  # it starts threads that take turns under callgrind
     case_limit_s=20.0,
-    modes={"jit": Mode(stages=("tracing", "lowering", "optimisation"))},
+    modes={
+        "jit": Mode(
+            stages=("tracing", "lowering", "optimisation"),
+            selected_by=("jax.jit",),
+            sources=("jax/_src/interpreters/", "jax/_src/pjit.py"),
+        )
+    },
     script=SCRIPT,
     operations=Operations(
         broadcast="jax.numpy.broadcast_to",

@@ -30,8 +30,14 @@ LIBRARY = Library(
     forks=ForkPolicy.AFTER_IMPORT,
     counts_instructions=False,  # it starts threads that take turns under callgrind
     modes={
-        "function": Mode(stages=("tracing", "grappler")),
-        "xla": Mode(stages=("tracing", "xla")),
+        "function": Mode(
+            stages=("tracing", "grappler"),
+            selected_by=("tensorflow.function",),
+            sources=("tensorflow/core/grappler/",),
+        ),
+        "xla": Mode(
+            stages=("tracing", "xla"), sources=("tensorflow/compiler/", "third_party/xla/")
+        ),
     },
     script=SCRIPT,
     programs=PROGRAMS,

@@ -35,6 +35,8 @@ LIBRARY = Library(
         "compile": Mode(
             compile_s=120.0,
             needs_processes=True,
+            selected_by=("torch.compile",),
+            sources=("torch/_inductor/", "torch/_dynamo/", "torch/_functorch/", "torch/_decomp/"),
             stages=(
                 *("dynamo", "aot_autograd", "decompositions"),
                 *("lowering", "rewriting", "fusion", "vectorisation"),
