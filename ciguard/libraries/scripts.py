@@ -46,6 +46,8 @@ class Writer:
     """Statements that execute `{run}`, which assigns `result`, and replace `result` by a list of it
     and of the gradients for the tensors in the tuple `{tuple}`, see `Adapter.with_gradients`. Empty
     if the adapter has no gradients."""
+    inference: str = ""
+    """Statement after which no gradients are recorded, as in `Adapter.without_gradients`."""
     larger: str = ""
     """Expression of `{tensor}` repeated as `Adapter.grown` does. Empty if the adapter cannot."""
     builds_layers_late: bool = False

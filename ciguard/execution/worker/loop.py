@@ -189,18 +189,23 @@ class Executor:
             return self._raised(error, unbuilt=True)
         try:
             run = partial(self._run_graph, stage=case.get("runs", ""))
-            if case.get("grows"):
-                others = [self._adapter.grown(tensor) for tensor in graph.tensors]
-                output = self._adapter.run_grown(run, function, graph.tensors, others)
-            elif case.get("gradients"):
+            if case.get("gradients"):
                 output = self._adapter.with_gradients(run, function, graph.tensors)
             else:
-                output = run(function, graph.tensors)
+                with self._adapter.without_gradients():
+                    output = self._run_sizes(case, run, function, graph.tensors)
             if graphs.changes_tensors(case):
                 output = [output, graph.tensors]
             return cells.PASSED, self._summariser.encode(output)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False, where=graphs.step_of(error))
+
+    def _run_sizes(self, case: dict[str, Any], run: Any, function: Any, tensors: list[Any]) -> Any:
+        """Return the outputs of a graph, and those for larger tensors if the case grows."""
+        if not case.get("grows"):
+            return run(function, tensors)
+        others = [self._adapter.grown(tensor) for tensor in tensors]
+        return self._adapter.run_grown(run, function, tensors, others)
 
     def _run_graph(self, function: Any, tensors: list[Any], stage: str) -> Any:
         """Return the outputs of a graph; only compilers have stages."""

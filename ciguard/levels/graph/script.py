@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ciguard.domain.api_calls import CallKind
 from ciguard.domain.case import as_kind
 from ciguard.domain.findings import PairKind
 from ciguard.domain.graphs import GraphCase
@@ -55,6 +56,8 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
         lines = [run]
     if case.has_gradients:
         lines = [source.writer.gradients.format(run=lines[0], **fill).strip("\n")]
+    elif source.writer.inference and any(call.kind is CallKind.LAYER for call in case.calls):
+        source.assignments.append(source.writer.inference)
     if case.grows:
         others = [f"larger_{name}" for name in inputs]
         made = [source.writer.larger.format(tensor=name) for name in inputs]

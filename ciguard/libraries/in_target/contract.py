@@ -287,6 +287,11 @@ class Adapter:
         """
         raise NotImplementedError
 
+    @contextlib.contextmanager
+    def without_gradients(self) -> Iterator[None]:
+        """Record no operations for gradients in this context. By default there is no difference."""
+        yield
+
     def grown(self, tensor: Any) -> Any:
         """Return a tensor that is repeated once along each axis with more than one element.
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import warnings
@@ -303,6 +304,12 @@ class TorchAdapter(contract.Adapter):
         if not inputs or not terms:
             return [result, []]
         return [result, torch.autograd.grad(sum(terms), inputs, allow_unused=True)]
+
+    @contextlib.contextmanager
+    def without_gradients(self) -> Iterator[None]:
+        """Do not compile the backward pass of layers, which takes as long as the forward pass."""
+        with self._torch.no_grad():
+            yield
 
     def grown(self, tensor: Any) -> Any:
         """Return a tensor that is repeated once along each axis with more than one element."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from graph_examples import CHAIN, PAIR, call, graph, graphs, result
 from hypothesis import given
 
-from ciguard.domain.api_calls import CallKind
+from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.graphs import GraphCase
@@ -82,6 +82,15 @@ def test_the_script_of_two_sizes_runs_the_graph_again_with_larger_tensors() -> N
     assert "larger_x1 = x1.repeat([2 if size > 1 else 1 for size in x1.shape])" in text
     assert "again = torch.compile(graph, fullgraph=True)(larger_x0, larger_x1)" in text
     assert "result = [result, again]" in text
+
+
+def test_the_script_of_a_layer_records_no_gradients_unless_they_are_compared() -> None:
+    layer = ApiCall(api="torch.nn.ReLU", kind=CallKind.LAYER, arguments=(), inputs=(result(0),))
+    case = graph(PAIR, layer)
+
+    assert "\ntorch.set_grad_enabled(False)\n" in script(case)
+    assert "set_grad_enabled" not in script(replace(case, has_gradients=True))
+    assert "set_grad_enabled" not in script(CHAIN)
 
 
 def test_the_script_of_an_eager_graph_calls_it() -> None:
