@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.announcements.changes import ChangeKind, documented_changes
+from ciguard.announcements.changes import ChangeKind, documented_changes, is_rewritten
 from ciguard.announcements.deciding import deprecation_of
 from ciguard.announcements.statements import Statement, statements_of
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
@@ -25,10 +25,6 @@ _OF_BEHAVIOUR = re.compile(
     re.IGNORECASE,
 )
 """Words of sentences that say that the behaviour changed."""
-_MIN_KEPT = 1 / 3
-"""Share of the sentences that the head keeps unless the documentation was rewritten."""
-_MIN_SENTENCES = 4
-"""Minimum number of sentences of which so few may be kept."""
 _FREQUENT = frozenset({"a", "an", "be", "either", "is", "must", "or", "should", "the"})
 _CHANGE_DIRECTIVES = frozenset({"versionchanged", "changed"})
 
@@ -85,7 +81,7 @@ def _is_of_behaviour(
         return False
     if change.after and change.directive in _CHANGE_DIRECTIVES:
         return True
-    if _is_rewritten(base, head):
+    if is_rewritten(base, head):
         return False
     if _of_behaviour(change.after) - _of_behaviour(change.before):
         return True
@@ -94,14 +90,6 @@ def _is_of_behaviour(
 
 def _of_behaviour(sentence: str) -> set[str]:
     return {match.lower() for match in _OF_BEHAVIOUR.findall(sentence)}
-
-
-def _is_rewritten(base: ApiDocumentation, head: ApiDocumentation) -> bool:
-    """Return whether the head keeps so few sentences that none can be missed or added."""
-    before, after = (
-        {item.words for item in statements_of(api.record, api.docstring)} for api in (base, head)
-    )
-    return len(before) >= _MIN_SENTENCES and len(before & after) < _MIN_KEPT * len(before)
 
 
 def _described(api: ApiDocumentation) -> set[str]:

@@ -35,6 +35,13 @@ _ASPECTS = {
 }
 """Words that a sentence about each kind of difference has."""
 _PATTERNS = {kind: re.compile(pattern) for kind, pattern in _ASPECTS.items()}
+_NAMED = {
+    "dtype": re.compile(r"dtypes?|cast\w*|promot\w+"),
+    "shape": re.compile(r"shapes?|broadcast\w*|rank"),
+    "structure": re.compile(r"tuples?|lists?|namedtuple|dict\w*"),
+    "nan": re.compile(r"nans?"),
+}
+"""Words that name an aspect itself; other words of `_ASPECTS` also describe arguments."""
 KINDS = frozenset(_ASPECTS)
 """Kinds of difference that documentation can announce."""
 _FORBIDDING = re.compile(
@@ -85,6 +92,12 @@ def conditions_hold(text: str, dtypes: Iterable[str]) -> bool:
 def has_aspect(kind: str, words: Iterable[str]) -> bool:
     """Return whether one of the words is about a kind of difference, one of `KINDS`."""
     return any(_PATTERNS[kind].fullmatch(word) for word in words)
+
+
+def names_aspect(kind: str, words: Iterable[str]) -> bool:
+    """Return whether one of the words names a kind of difference, instead of describing values."""
+    pattern = _NAMED.get(kind, _PATTERNS[kind])
+    return any(pattern.fullmatch(word) for word in words)
 
 
 def may_cause(change: DocumentedChange, kind: str) -> bool:

@@ -24,6 +24,10 @@ _MEMBER = re.compile(r"<?(?:\w+\.)*([A-Z]\w*\.[A-Za-z_]\w*)(?:: [^>]*>)?")
 """Matches a member of an enumeration, such as `<Mode.FAST: 1>` or `package.Mode.FAST`."""
 _MIN_SIMILARITY = 0.6
 """Minimum similarity of two sentences of which one replaces the other."""
+_MIN_KEPT = 1 / 3
+"""Share of the sentences that the head keeps unless the documentation was rewritten."""
+_MIN_SENTENCES = 4
+"""Minimum number of sentences of which so few may be kept."""
 _BY_POSITION = {ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD}
 
 
@@ -104,6 +108,14 @@ class DocumentedChange:
 def documented_changes(base: ApiDocumentation, head: ApiDocumentation) -> list[DocumentedChange]:
     """Return the changes of an API's documentation, those of the signature first."""
     return [*_signature_changes(base.record, head.record), *_sentence_changes(base, head)]
+
+
+def is_rewritten(base: ApiDocumentation, head: ApiDocumentation) -> bool:
+    """Return whether the head keeps so few sentences that none can be missed or added."""
+    before, after = (
+        {item.words for item in statements_of(api.record, api.docstring)} for api in (base, head)
+    )
+    return len(before) >= _MIN_SENTENCES and len(before & after) < _MIN_KEPT * len(before)
 
 
 def _signature_changes(base: ApiRecord, head: ApiRecord) -> Iterator[DocumentedChange]:

@@ -18,11 +18,13 @@ from ciguard.announcements.aspects import (
     has_aspect,
     is_restriction,
     may_cause,
+    names_aspect,
 )
 from ciguard.announcements.changes import (
     ChangeKind,
     DocumentedChange,
     documented_changes,
+    is_rewritten,
     type_members,
 )
 from ciguard.announcements.observed import REFUSALS, content_words, observed_change
@@ -97,11 +99,7 @@ def announcement(
     reasons = chain(
         _deprecations(base, observed),
         _changed_requirements(finding.case, base, head, observed),
-        (
-            change.words
-            for change in documented_changes(base, head)
-            if _is_about(change, observed, base)
-        ),
+        (change.words for change in _explaining(base, head, observed)),
         chain.from_iterable(_changes_of_operator(finding, *sibling) for sibling in others.siblings),
         (
             note.words
@@ -120,9 +118,8 @@ def _changes_of_operator(
     observed = observed_change(finding, base.record)
     if observed is None:
         return
-    for change in documented_changes(base, head):
-        is_shared = change.kind in {ChangeKind.SENTENCE, ChangeKind.TYPE}
-        if is_shared and _is_about(change, observed, base):
+    for change in _explaining(base, head, observed):
+        if change.kind in {ChangeKind.SENTENCE, ChangeKind.TYPE}:
             yield f"for `{base.record.api}`, which calls the same operator, {change.words}"
 
 
@@ -210,6 +207,32 @@ def _violations(case: Case, api: ApiDocumentation) -> dict[str, str]:
     """Return the sentence of a documented requirement that a call violates, by parameter."""
     stated = [item for items in specifications_of(api.record).values() for item in items]
     return {item.parameter: item.sentence for item, _ in violated_specifications(case, stated)}
+
+
+def _explaining(
+    base: ApiDocumentation, head: ApiDocumentation, observed: ObservedChange
+) -> Iterator[DocumentedChange]:
+    """Yield the changes of an API's documentation that explain an observed difference."""
+    is_new = is_rewritten(base, head)
+    for change in documented_changes(base, head):
+        is_plain = change.kind is not ChangeKind.SENTENCE or not is_new
+        if _is_about(change, observed, base) and (is_plain or _is_clear(change, observed, base)):
+            yield change
+
+
+def _is_clear(change: DocumentedChange, observed: ObservedChange, base: ApiDocumentation) -> bool:
+    """Return whether a sentence of rewritten documentation explains a difference by itself.
+
+    All sentences are new or gone there, mostly without a change. So the sentence must be new, and
+    name the aspect. About exceptions, it must share content with their messages, or state a rule
+    for the only argument of the call.
+    """
+    words = Statement(change.after).words
+    if observed.kind not in REFUSALS:
+        return names_aspect(observed.kind, words)
+    name = set(base.record.api.lower().replace("_", ".").split("."))
+    is_of_all = {change.parameter} == set(observed.passed) and is_restriction(change.after)
+    return is_of_all or bool(_shared(words, observed) - name)
 
 
 def _is_about(change: DocumentedChange, observed: ObservedChange, base: ApiDocumentation) -> bool:

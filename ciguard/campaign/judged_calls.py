@@ -16,7 +16,7 @@ import numpy as np
 from ciguard.domain.detection import DefectKind
 from ciguard.domain.dtypes import FLOATING
 from ciguard.domain.outcomes import Passed, Rejected, Stage
-from ciguard.domain.values import Constant, Explicit, Special, TensorValue
+from ciguard.domain.values import Constant, Explicit, LiteralValue, Special, TensorValue
 from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ _MAX_CALLS = 96
 """Maximum number of judged calls that are kept for each API."""
 _MAX_ENCODED = 1 << 16
 """Maximum size of the recorded results of one call, in bytes."""
+_MAX_LIKELY, _MAX_UNLIKELY = 40, 8
+"""Maximum numbers of calls to try for each defect."""
+_NAN = "NaN"
 NO_ELEMENTS, NO_AXES, INFINITY = EDGES = ("no elements", "no axes", "infinity")
 """Arguments that crash, see `ciguard.execution.worker.planting`."""
 
@@ -52,6 +55,16 @@ class JudgedCall:
         return any(
             isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
             for outcome in self.outcomes.values()
+        )
+
+    @property
+    def has_nan(self) -> bool:
+        """True if a result has NaN."""
+        return any(
+            isinstance(tensor, TensorOutput)
+            and tensor.dtype in FLOATING
+            and bool(np.isnan(tensor.elements).any())
+            for tensor in self.tensors()
         )
 
     def tensors(self) -> Iterator[TensorOutput | TensorDigest]:
@@ -85,17 +98,23 @@ class SampledCalls:
         if len(kept) >= _MAX_CALLS or size > _MAX_ENCODED:
             return
         known = self._traits.setdefault(call.api, Counter())
+        judged = JudgedCall(call, outcomes)
         traits = {*call_traits(call), *(type(outcome).__name__ for outcome in outcomes.values())}
+        if INFINITY in traits and known[_NAN] < _MAX_ALIKE and judged.has_nan:
+            traits.add(_NAN)  # looked for where it is likely, as decoding takes long
         if len(kept) < _MAX_FIRST or any(known[trait] < _MAX_ALIKE for trait in traits):
             known.update(traits)
-            kept.append(JudgedCall(call, outcomes))
+            kept.append(judged)
 
 
 def call_traits(call: ApiCall) -> Iterator[str]:
     """Yield what may decide which defects a call shows: relation, keywords, and tensors."""
     if call.relation:
         yield f"relation {call.relation}"
-    yield from (f"keyword {name}" for name, _ in call.keywords)
+    for name, argument in call.keywords:
+        yield f"keyword {name}"
+        if isinstance(argument, LiteralValue) and isinstance(argument.value, bool | str):
+            yield f"keyword {name}={argument.value}"
     for value in call.values:
         if isinstance(value, TensorValue):
             yield f"{value.dtype} {type(value.fill).__name__}"
@@ -107,25 +126,33 @@ def _edges(tensor: TensorValue) -> Iterator[str]:
         yield NO_ELEMENTS
     elif not tensor.shape:
         yield NO_AXES
-    if tensor.dtype in FLOATING and _may_be_infinite(tensor):
+    if tensor.dtype in FLOATING and _may_not_be_finite(tensor):
         yield INFINITY
 
 
-def _may_be_infinite(tensor: TensorValue) -> bool:
+def _may_not_be_finite(tensor: TensorValue) -> bool:
     match tensor.fill:
         case Special():
             return True
         case Constant(value):
-            return math.isinf(value)
+            return not _is_finite(value)
         case Explicit(data):
-            return any(map(math.isinf, data))
+            return not all(map(_is_finite, data))
         case _:
             return False
 
 
-def likely_first(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list[JudgedCall]:
-    """Return calls in the order in which they are likely to show a kind of defect."""
-    return sorted(calls, key=lambda judged: not _is_likely(judged, kind, detail))
+def _is_finite(number: float) -> bool:
+    return isinstance(number, int) or math.isfinite(number)  # an int may be too large for a float
+
+
+def calls_to_try(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list[JudgedCall]:
+    """Return the calls that are likely to show a kind of defect, then a few of the others."""
+    likely: list[JudgedCall] = []
+    others: list[JudgedCall] = []
+    for judged in calls:
+        (likely if _is_likely(judged, kind, detail) else others).append(judged)
+    return [*likely[:_MAX_LIKELY], *others[:_MAX_UNLIKELY]]
 
 
 def _is_likely(judged: JudgedCall, kind: DefectKind, detail: str) -> bool:
@@ -139,11 +166,6 @@ def _is_likely(judged: JudgedCall, kind: DefectKind, detail: str) -> bool:
         case DefectKind.IGNORED:
             return any(name == detail for name, _ in judged.call.keywords)
         case DefectKind.NAN:
-            return any(
-                isinstance(tensor, TensorOutput)
-                and tensor.dtype in FLOATING
-                and bool(np.isnan(tensor.elements).any())
-                for tensor in judged.tensors()
-            )
+            return judged.has_nan
         case _:
             return any(isinstance(outcome, Passed) for outcome in judged.outcomes.values())

@@ -15,7 +15,7 @@ from ciguard.campaign.detecting import (
     notices,
     sampled_apis,
 )
-from ciguard.campaign.judged_calls import JudgedCall, SampledCalls, likely_first
+from ciguard.campaign.judged_calls import JudgedCall, SampledCalls, calls_to_try
 from ciguard.campaign.stages.planted_costs import PlantedCosts
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stages.suspects import Suspects
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import JobResult
 
-_MAX_TRIED = 48
-"""Maximum number of calls that are tried for each defect."""
 _CALLS_AT_ONCE = 8
 """Number of calls of one search in one job."""
 _SEARCHES_PER_JOB = 4
@@ -164,7 +162,7 @@ class Detect(CampaignStage):
                 elif defect.kind in COSTS:
                     self._costs.add(defect, measurable[defect.api])
                 else:
-                    waiting = likely_first(calls, defect.kind, detail)[:_MAX_TRIED]
+                    waiting = calls_to_try(calls, defect.kind, detail)
                     search = _Search(defect, detail, group, target, waiting)
                     self._searches[len(self._searches)] = search
 

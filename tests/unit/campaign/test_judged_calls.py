@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, call
 
-from ciguard.campaign.judged_calls import JudgedCall, SampledCalls, likely_first
+from ciguard.campaign.judged_calls import JudgedCall, SampledCalls, calls_to_try
 from ciguard.domain.detection import DefectKind
 from ciguard.domain.outcomes import Passed, Rejected
-from ciguard.domain.values import Constant, Special, TensorValue, Uniform
+from ciguard.domain.values import Constant, LiteralValue, Special, TensorValue, Uniform
 
 if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
@@ -44,6 +44,8 @@ def test_a_call_with_large_results_is_not_kept() -> None:
         (KEYWORD, NUMBER),
         (GRADIENT, NUMBER),
         (PLAIN, REJECTED),
+        (tensor((2,), Special(0)).call, NAN),
+        (replace(PLAIN, keywords=(("by", LiteralValue("mean")),)), NUMBER),
         (tensor((0,), Uniform(0, 0.0, 1.0)).call, NUMBER),
     ],
 )
@@ -89,4 +91,12 @@ def test_calls_that_are_likely_to_show_a_defect_come_first(
 ) -> None:
     others = [JudgedCall(PLAIN, {ONE: NUMBER}), tensor((2,), Uniform(0, 0.0, 1.0))]
 
-    assert likely_first([*others, likely], kind, detail) == [likely, *others]
+    assert calls_to_try([*others, likely], kind, detail) == [likely, *others]
+
+
+def test_few_of_the_calls_that_are_unlikely_to_show_a_defect_are_tried() -> None:
+    plain, rejected = JudgedCall(PLAIN, {ONE: NUMBER}), JudgedCall(PLAIN, {ONE: REJECTED})
+
+    tried = calls_to_try([plain, rejected] * 48, DefectKind.ACCEPTANCE, "")
+
+    assert tried == [rejected] * 40 + [plain] * 8
