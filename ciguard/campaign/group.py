@@ -172,10 +172,13 @@ class Group:
 
     def cheapest(self, targets: Sequence[str]) -> list[str]:
         """Return the first target that does not compile each shape, or else the first one."""
-        libraries = LIBRARIES.items()
-        compiled = {name for name, library in libraries.items() if library.compiles_each_shape}
-        cheap = [name for name in targets if self.members[name].identity.engine not in compiled]
+        cheap = [name for name in targets if not self.compiles_each_shape(name)]
         return [*cheap, *targets][:1]
+
+    def compiles_each_shape(self, target: str) -> bool:
+        """Return whether a target computes with a library that compiles each shape of a call."""
+        engine = LIBRARIES.items().get(self.members[target].identity.engine)
+        return engine is not None and engine.compiles_each_shape
 
     def mode_of(self, target: str) -> str:
         """Return the execution mode of a target."""

@@ -257,8 +257,9 @@ class Stream:
 
     def _is_parkable(self, target: str) -> bool:
         """Return whether slow cases are parked: compilation and devices have no steady pace."""
-        is_eager = self.group.mode_of(target) in _UNCOMPILED
-        return self.parks and is_eager and self.group.members[target].identity.device == "cpu"
+        if self.group.mode_of(target) not in _UNCOMPILED or self.group.compiles_each_shape(target):
+            return False
+        return self.parks and self.group.members[target].identity.device == "cpu"
 
     def _pace(self, target: str) -> Pace:
         return self._paces.setdefault(target, Pace())

@@ -608,6 +608,16 @@ def test_a_group_without_running_targets_generates_no_batches() -> None:
     assert dispatcher.jobs == []
 
 
+def test_a_backend_that_compiles_each_shape_parks_nothing() -> None:
+    played = parking_stream()
+    compiled = played.group.members[ONE]
+    compiled.identity = replace(compiled.identity, engine="jax")
+
+    dispatcher = start(played)
+
+    assert {job.first_limit_s for job in dispatcher.jobs} == {0.0}
+
+
 def test_devices_and_modes_park_nothing() -> None:
     on_gpu, traced = member(ONE, *APIS), in_mode(TWO, "trace")
     on_gpu.identity = replace(on_gpu.identity, device="cuda")
