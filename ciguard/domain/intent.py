@@ -16,4 +16,5 @@ class Intent(StrEnum):
     """One argument has a boundary value: zero, None, an empty list, the largest integer, …"""
     SPECIAL = "special"
     """Conforming, except for unusual elements in the tensors of one parameter: NaN, infinities and,
-    between backends, also signed zeros, ties, and integers out of range."""
+    between backends, also signed zeros, ties and integers out of range, tensors that changed alike,
+    and numbers next to their range."""

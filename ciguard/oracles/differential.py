@@ -13,7 +13,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected, has_completed
 from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
-from ciguard.oracles.comparing.inputs import has_special_elements
+from ciguard.oracles.comparing.inputs import has_large_integers, has_special_elements
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.preconditions import meets_precondition
@@ -280,11 +280,13 @@ def is_left_to_backends(difference: Difference, case: Case) -> bool:
 def _severity_of_special_elements(case: Case) -> Severity:
     """Return the maximum severity of a difference between backends for unusual elements.
 
-    Keras documents the results of few functions for them. NaN in an order is left to libraries.
+    Keras documents the results of few functions for them. NaN in an order is left to libraries, and
+    so are integers that single precision cannot represent.
     """
     if case.intent is not Intent.SPECIAL:
         return Severity.CRITICAL
-    return Severity.LOW if exemption_of(case.api, SPECIAL_ELEMENTS) else Severity.MEDIUM
+    is_open = exemption_of(case.api, SPECIAL_ELEMENTS) is not None or has_large_integers(case)
+    return Severity.LOW if is_open else Severity.MEDIUM
 
 
 def severity_between_backends(difference: Difference) -> Severity:

@@ -105,8 +105,7 @@ class CallGenerator:
         if mutation is CallMutation.SPECIAL:
             mutated_slots = self._with_special(rng, scope)
         elif mutation is CallMutation.JOINT:
-            names = mutate_jointly(rng, scope.values)
-            mutated_slots = tuple([slot for slot in self.slots if slot.name in names])
+            mutated_slots = self._slots_named(mutate_jointly(rng, scope.values))
         intent = _INTENTS[mutation] if mutated_slots else Intent.CONFORMING
         return self._assembled_call(scope.values, intent, mutated_slots, _seed(rng))
 
@@ -155,7 +154,7 @@ class CallGenerator:
         values = {name: scope.values[name] for name in passed}
         names = insert_special(rng, values)
         scope.values.update(values)
-        return tuple([slot for slot in self.slots if slot.name in names])
+        return self._slots_named(names)
 
     def example(self, values: Mapping[str, Value], rng: random.Random) -> ApiCall:
         """Return the call with the given arguments, such as those of a call that passed."""
@@ -165,8 +164,7 @@ class CallGenerator:
     def with_contents(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
         """Return a call with other elements in its tensors; None if it has no tensor."""
         values = self.arguments(call)
-        names = change_contents(rng, values)
-        slots = tuple([slot for slot in self.slots if slot.name in names])
+        slots = self._slots_named(change_contents(rng, values))
         return self._assembled_call(values, Intent.SPECIAL, slots, _seed(rng)) if slots else None
 
     def with_option(self, call: ApiCall, number: int, rng: random.Random) -> ApiCall | None:
@@ -175,7 +173,8 @@ class CallGenerator:
         Args:
             call: the call.
             number: the number of the option: successive numbers go through the listed values,
-                axes and dtypes of all parameters, and values of those without a list.
+                axes and dtypes of all parameters, values next to their ranges, and values of those
+                without a list.
             rng: source of randomness.
 
         Returns:
@@ -186,10 +185,23 @@ class CallGenerator:
         options = list(options_of(self.slots, scope, rng))
         if not options:
             return None
-        name, value = options[number % len(options)]
-        return self._assembled_call(
-            {**scope.values, name: value}, Intent.CONFORMING, (), _seed(rng)
-        )
+        option = options[number % len(options)]
+        values = {**scope.values, option.parameter: option.value}
+        intent = Intent.CONFORMING if option.is_within_range else Intent.SPECIAL
+        slots = () if option.is_within_range else self._slots_named((option.parameter,))
+        return self._assembled_call(values, intent, slots, _seed(rng))
+
+    def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
+        """Return a call whose tensors all have another size, rank, dtype or content alike.
+
+        None if it has no tensor.
+        """
+        values = self.arguments(call)
+        slots = self._slots_named(mutate_jointly(rng, values))
+        return self._assembled_call(values, Intent.SPECIAL, slots, _seed(rng)) if slots else None
+
+    def _slots_named(self, names: Sequence[str]) -> tuple[ParameterSlot, ...]:
+        return tuple([slot for slot in self.slots if slot.name in names])
 
     def arguments(self, call: ApiCall) -> dict[str, Value]:
         """Return the arguments of a call by parameter, including the inputs of a layer."""

@@ -45,7 +45,9 @@ _CONTENTS_OF_EXAMPLE = 4
 _OPTIONS = (1, 3)
 """Number of calls with another option, in an early batch and in later ones. Each may be compiled,
 so early batches have few, and every API is compared soon."""
-_DRAWN = (0, 4)
+_JOINT_CHANGES = (0, 2)
+"""Number of calls whose tensors change alike, in an early batch and in later ones."""
+_DRAWN = (0, 3)
 """Number of calls that are drawn as usual, in an early batch and in later ones."""
 _DRAWN_WITHOUT_EXAMPLE = 6
 _NARROW_SHARE = 0.9
@@ -98,6 +100,10 @@ def _compared_calls(
             if other is not None:
                 yield other
                 yield from _with_contents(generator, other, 1, rng)
+        for _ in range(_JOINT_CHANGES[is_later]):
+            changed = generator.with_joint_change(known, rng)
+            if changed is not None:
+                yield changed
     mix = TO_DIFFER.later if is_later else TO_DIFFER.first
     for _ in range(_DRAWN[is_later] if known is not None else _DRAWN_WITHOUT_EXAMPLE):
         drawn = generator.call(rng, mix)

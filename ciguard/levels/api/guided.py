@@ -70,6 +70,10 @@ class GuidedGenerator:
         """Return a call with one argument replaced or added; see `CallGenerator.with_option`."""
         return self._base_generator.with_option(call, number, rng)
 
+    def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
+        """Return a call whose tensors all changed alike; see `CallGenerator.with_joint_change`."""
+        return self._base_generator.with_joint_change(call, rng)
+
     def feedback(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
         """Return the feedback from the outcomes of calls, without applying it."""
         feedback = Experience(noted=len(calls))

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.domain import dtypes
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.values import Fill, Value
 
+MAX_EXACT_INTEGER = 2**24
+"""Largest integer up to which single precision represents all integers."""
 LARGE_NUMBER = 100_000
 """Minimum size or count that may be meant to take long."""
 
@@ -35,6 +38,15 @@ LARGE_NUMBER = 100_000
 def has_special_elements(case: Case) -> bool:
     """Return whether the arguments hold NaN, infinities or the extreme values of a type."""
     return any(map(_is_special_value, leaf_values(case)))
+
+
+def has_large_integers(case: Case) -> bool:
+    """Return whether a tensor holds integers that single precision does not represent exactly."""
+    return any(
+        max(map(abs, element_bounds(leaf.fill))) > MAX_EXACT_INTEGER
+        for leaf in leaf_values(case)
+        if isinstance(leaf, ArrayValue | TensorValue) and leaf.dtype in dtypes.INTEGERS
+    )
 
 
 def leaf_values(case: Case) -> Iterator[Value]:

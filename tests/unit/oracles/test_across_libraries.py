@@ -293,3 +293,17 @@ def test_calls_that_meet_a_precondition_are_compared(lower: int, kinds: list[str
     found = between_backends(passed(1.0), passed(2.0), call=met)
 
     assert [finding.kind for finding in found] == kinds
+
+
+@pytest.mark.parametrize(
+    ("number", "severity"), [(2**24, Severity.MEDIUM), (2**31 - 1, Severity.LOW)]
+)
+def test_integers_beyond_single_precision_are_left_to_backends(
+    number: int, severity: Severity
+) -> None:
+    tensor = TensorValue("int32", (2,), Constant(number))
+    special = replace(case(tensor, api="keras.ops.sum"), intent=Intent.SPECIAL)
+
+    (finding,) = between_backends(passed(1.0), passed(2.0), call=special)
+
+    assert finding.severity is severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
@@ -128,7 +129,7 @@ def test_options_go_through_all_listed_values() -> None:
     generator = GuidedGenerator(REDUCE)
     call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TENSOR,))
 
-    options = [generator.with_option(call, number, Random(number)) for number in range(12)]
+    options = [generator.with_option(call, number, Random(number)) for number in range(16)]
 
     passed = [dict(option.keywords) for option in options if option is not None]
     assert {"keepdims": LiteralValue(value=True)} in passed
@@ -138,6 +139,42 @@ def test_options_go_through_all_listed_values() -> None:
     assert any("axis" in option for option in passed)
     assert all(len(option) == 1 for option in passed)
     assert all(one != other for one, other in pairwise(passed))
+
+
+def test_numbers_next_to_their_range_are_special() -> None:
+    generator = GuidedGenerator(REDUCE)
+    call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TENSOR,))
+
+    options = [generator.with_option(call, number, Random(number)) for number in range(16)]
+
+    special = {
+        number.value
+        for option in options
+        if option is not None and option.intent is Intent.SPECIAL and option.focus == "axis"
+        for number in dict(option.keywords).values()
+        if isinstance(number, LiteralValue)
+    }
+    conforming = {
+        number.value
+        for option in options
+        if option is not None and option.intent is Intent.CONFORMING
+        for name, number in option.keywords
+        if name == "axis" and isinstance(number, LiteralValue)
+    }
+    assert special == {2, -3}
+    assert {-2, -1, 0, 1} <= conforming
+
+
+def test_all_tensors_of_a_call_change_alike() -> None:
+    generator = GuidedGenerator(REDUCE)
+    call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TENSOR,))
+
+    changed = [generator.with_joint_change(call, Random(seed)) for seed in range(30)]
+
+    assert {one.intent for one in changed if one is not None} == {Intent.SPECIAL}
+    shapes = {one.arguments[0].shape for one in changed if one is not None}  # type: ignore[union-attr]
+    assert any(0 in shape for shape in shapes)
+    assert generator.with_joint_change(replace(call, arguments=()), Random(0)) is None
 
 
 def test_an_api_without_options_has_no_variants() -> None:
