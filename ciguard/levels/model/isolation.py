@@ -130,7 +130,9 @@ class Isolator:
             outcomes = dict(zip(names, row, strict=True))
             suspect_model = suspicion(case, outcomes)
             if suspect_model is not None:
-                findings = judge(case, outcomes, group.subject(_MODEL))
+                # A layer that ran alone runs again as it is, which decides.
+                is_alone = bool(_data_of_one_layer(case))
+                findings = [] if is_alone else judge(case, outcomes, group.subject(_MODEL))
                 suspects = deque(suspect_model.suspects)
                 self._queue.append(_IsolationSearch(suspect_model, group, findings, suspects))
 

@@ -308,3 +308,15 @@ def test_a_layer_that_ran_alone_runs_again_on_its_own_inputs_only() -> None:
     assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
     assert {case.probe for case in cases} == {""}
     assert {str(case.data) for case in cases if not case.nudge} == {str((data,))}
+
+
+def test_a_layer_that_ran_alone_is_no_finding_about_a_model() -> None:
+    data = ArrayValue("float32", (1, 3), Explicit((1.0, 2.0, 4.0)))
+    right, wrong = predicted(alone=B), predicted(alone=C)
+
+    findings, cases = run_isolator(
+        executed(right, wrong, right, case=one_layer(data)), lambda *_: alone(B)
+    )
+
+    assert findings == []
+    assert cases
