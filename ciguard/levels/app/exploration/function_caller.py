@@ -131,6 +131,7 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
         },
         "texts": dict(texts or {}),
         "variables": {} if is_real else _variables(application),
+        "django_settings": application.django_settings,
     }
     # Python puts the folder of a script on its path.
     folders = {str((root / module.file).resolve().parent): None for module in application.modules}

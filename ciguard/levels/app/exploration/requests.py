@@ -22,12 +22,14 @@ from ciguard.levels.app.static_analysis.request_reads import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.static_analysis.application import Routine
 
 _QUERY = "queryStringParameters"
+_MAX_INDEX = 9
+"""Maximum index of an item in a list of a request."""
 _WEB_ONLY_FIELDS = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathParameters"})
 
 
@@ -53,9 +55,33 @@ class RequestContent:
         return [encoded, f"data:{kind};base64,{encoded}", self.file]
 
     def fields(self, names: tuple[str, ...], text: str) -> dict[str, Json]:
-        """Return fields with their values: settings, or the content as `text`."""
-        settings = {name: self.setting(name) for name in names}
-        return {name: text if value is None else value for name, value in settings.items()}
+        """Return fields with their values: settings, or the content as `text`.
+
+        Fields whose name is a JSON pointer with several parts are in nested objects and lists.
+        """
+        fields: dict[str, Json] = {}
+        for name in names:
+            keys = [key.replace("~1", "/").replace("~0", "~") for key in name.split("/")]
+            value = self.setting(keys[-1])
+            fields[keys[0]] = _merged(
+                fields.get(keys[0]), keys[1:], text if value is None else value
+            )
+        return fields
+
+
+def _merged(content: Json, keys: Sequence[str], value: Json) -> Json:
+    """Return JSON content with one more value, at the place that the keys describe."""
+    if not keys:
+        return value
+    key, *rest = keys
+    if not key.isdecimal():
+        fields = content if isinstance(content, dict) else {}
+        return {**fields, key: _merged(fields.get(key), rest, value)}
+    items = [*content] if isinstance(content, list) else []
+    index = min(int(key), _MAX_INDEX)
+    items += [None] * (index + 1 - len(items))
+    items[index] = _merged(items[index], rest, value)
+    return [items[index] if item is None else item for item in items]
 
 
 def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
@@ -75,7 +101,13 @@ def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
             else:
                 fields = sent.fields(names, text)
                 parts[part] = {name: {"guess": value} for name, value in fields.items()}
-        yield {"request": {"is_passed": REQUEST in routine.parameters(), "parts": parts}}
+        yield {
+            "request": {
+                "is_passed": REQUEST in routine.parameters(),
+                "is_of_django": routine.is_of_django,
+                "parts": parts,
+            }
+        }
 
 
 def events(parts_read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:

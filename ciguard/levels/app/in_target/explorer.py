@@ -25,7 +25,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, Set, Tuple
 
-from ciguard.levels.app.in_target import hooks, stored
+from ciguard.levels.app.in_target import django_views, hooks, stored
 from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.in_target.causes import ErrorRecords
 from ciguard.levels.app.in_target.given import (
@@ -107,6 +107,8 @@ class _Explorer:
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
+        self._django_settings: Any = settings["django_settings"]
+        """Module of Django's settings, empty for none; None if there is nothing to set up."""
         self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._is_lenient = settings["is_lenient"]
@@ -296,6 +298,9 @@ class _Explorer:
             return lambda: as_program(lambda: self._probes.load("__main__", file))
         before = self._workspace.entries()
         try:
+            if self._django_settings is not None:
+                django_views.set_up(self._django_settings)
+                self._django_settings = None
             module = self._import_module(request["module"], request["file"])
             self._workspace.remember(before)
         except BaseException as error:
@@ -318,11 +323,13 @@ class _Explorer:
             raise _CannotBeCalledError(msg) from error
 
     def _with_web_request(self, function: Any, request: Json) -> Any:
-        """Return a function that calls a view inside a Flask request with these parts."""
+        """Return a function that calls a view with a request of these parts."""
         parts = {
             part: {name: self._make_argument(form) for name, form in fields.items()}
             for part, fields in request["parts"].items()
         }
+        if request["is_of_django"]:
+            return django_views.answering(function, parts)
         return answering(function, parts, is_passed=request["is_passed"])
 
     def _make_argument(self, form: Json) -> Any:

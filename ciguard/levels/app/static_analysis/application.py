@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.static_analysis.conditions import literals_of
 from ciguard.levels.app.static_analysis.constructors import annotated_fields, constructor_of
-from ciguard.levels.app.static_analysis.request_reads import event_reads, request_reads
+from ciguard.levels.app.static_analysis.django import is_django, named_settings
+from ciguard.levels.app.static_analysis.request_reads import (
+    event_reads,
+    request_reads,
+)
 from ciguard.sources import (
     Imports,
     UnreadableSourceError,
@@ -74,6 +78,8 @@ class Routine:
     """True for class methods."""
     is_routed: bool = False
     """True if a decorator such as `@app.route(…)` makes the routine a view."""
+    is_of_django: bool = False
+    """True if the request that the routine gets is Django's."""
     constructor: ast.arguments | None = None
     """Parameters of the class's constructor, `self` first; None unless it is an instance method."""
     request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -139,6 +145,8 @@ class ApplicationModule:
     """Environment variables that are read without a default, as in `os.environ["X"]`."""
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Class → its annotated fields, which are the parameters of a generated constructor."""
+    django_settings: str = ""
+    """Module of Django's settings that the file names, as `manage.py` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,14 @@ class Application:
     modules: tuple[ApplicationModule, ...]
     """Files that could be parsed."""
     unreadable_files: tuple[UnreadableFile, ...]
+
+    @property
+    def django_settings(self) -> str | None:
+        """Module of Django's settings; empty for none, and None if no file imports Django."""
+        if not any(is_django(module.names) for module in self.modules):
+            return None
+        named = [module.django_settings for module in self.modules if module.django_settings]
+        return named[0] if named else ""
 
 
 def read_application(path: Path) -> Application:
@@ -245,6 +261,7 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
             )
             for definition in definitions
         },
+        django_settings=named_settings(tree),
     )
 
 
@@ -332,7 +349,13 @@ def _routines(tree: ast.Module, names: Imports) -> Iterator[Routine]:
         if routine.is_routed and not request and names.imports("flask"):
             request = {"args": ()}
         event = event_reads(routine.body, routine.arguments, names)
-        yield replace(routine, constructor=constructor, request=request, event=event)
+        yield replace(
+            routine,
+            constructor=constructor,
+            request=request,
+            is_of_django=is_django(names),
+            event=event,
+        )
 
 
 def _nested_routines(

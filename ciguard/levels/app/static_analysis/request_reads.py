@@ -6,8 +6,10 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.static_analysis.django import is_django
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.sources import Imports
 
@@ -28,7 +30,25 @@ _REQUEST_ATTRIBUTES = frozenset({
     "url", "user_agent", "values", "view_args",
 })  # fmt: skip
 """Attributes of Flask's request objects."""
-_OTHER_FRAMEWORKS = ("django", "fastapi", "starlette", "grpc", "aiohttp", "sanic", "tornado")
+_DJANGO_PARTS = {
+    "FILES": "files",
+    "POST": "form",
+    "GET": ARGUMENTS,
+    "query_params": ARGUMENTS,
+    BODY: RAW,
+    "data": JSON,
+}
+"""Attributes of requests of Django and its REST framework → parts."""
+_OTHER_FRAMEWORKS = (
+    "django",
+    "rest_framework",
+    "fastapi",
+    "starlette",
+    "grpc",
+    "aiohttp",
+    "sanic",
+    "tornado",
+)
 _DICTIONARY_METHODS = frozenset(
     {"copy", "get", "items", "keys", "pop", "setdefault", "update", "values"}
 )
@@ -53,19 +73,24 @@ def request_reads(
 ) -> dict[str, tuple[str, ...]]:
     """Return the parts of a web request that a function reads, each with its fields that are read.
 
+    Fields of JSON are JSON pointers (RFC 6901) without the first slash, such as `items/0/text`.
+
     Args:
         body: the statements of the function.
         arguments: the parameters of the function.
         names: the imports of its module.
 
     Returns:
-        An empty mapping if it reads no request, or one of a framework other than Flask.
+        An empty mapping if it reads no request, or one of a framework other than Flask and Django.
     """
     passed = next(
         (parameter for parameter in _all_parameters(arguments) if parameter.arg == REQUEST), None
     )
     if passed is None:
         return _parts_read(body, _RequestReader(names))
+    if is_django(names):
+        reader = _RequestReader(names, is_passed=True, parts=_DJANGO_PARTS)
+        return _parts_read(body, reader) or {ARGUMENTS: ()}
     is_of_flask = _is_of_flask(passed.annotation, names)
     if not is_of_flask or not _attributes(body, REQUEST) <= _REQUEST_ATTRIBUTES:
         return {}
@@ -119,38 +144,96 @@ def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
 def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, tuple[str, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
-        if isinstance(node, ast.Assign):
-            reader.record_assignment(node)
+        reader.record_variables(node)
     parts: dict[str, dict[str, None]] = {}
     for node in nodes:
         if isinstance(node, ast.expr) and (part := reader.part(node)):
             parts.setdefault(part, {})
         for part, field in reader.fields(node):
             parts.setdefault(part, {})[field] = None
-    return {part: tuple(fields) for part, fields in parts.items()}
+    return {part: tuple(_without_parents(fields)) for part, fields in parts.items()}
+
+
+def _without_parents(fields: Iterable[str]) -> list[str]:
+    """Return the fields without those of which a nested field is read."""
+    names = [*fields]
+    return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
 
 
 class _RequestReader:
     """Recognise the expressions of one function that read parts of a web request."""
 
-    def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
+    def __init__(
+        self, names: Imports, *, is_passed: bool = False, parts: Mapping[str, str] = _PARTS
+    ) -> None:
         self._names = names
+        self._parts = parts
         self._is_passed = is_passed
-        self._part_by_variable: dict[str, str] = {}
-        """Variable → part of the request that it holds."""
+        self._held_by_variable: dict[str, tuple[str, str]] = {}
+        """Variable → part of the request and the field that it holds; an empty field for all."""
 
-    def record_assignment(self, node: ast.Assign) -> None:
-        """Record the variables that hold a part after an assignment."""
-        part = self.part(node.value)
-        for target in node.targets:
-            if part and isinstance(target, ast.Name):
-                self._part_by_variable[target.id] = part
+    def record_variables(self, node: ast.AST) -> None:
+        """Record the variables that hold a part or a field after an assignment or in a loop."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                held = self._held(value)
+            case ast.For(target=target, iter=items) | ast.comprehension(target=target, iter=items):
+                targets, held = [target], self._nested(items, 0)
+            case _:
+                return
+        for variable in targets:
+            if held and isinstance(variable, ast.Name):
+                self._held_by_variable[variable.id] = held
+
+    def _held(self, node: ast.expr) -> tuple[str, str] | None:
+        """Return the part and the field that an expression reads; None if it reads neither."""
+        match node:
+            case ast.Name(id=name) if name in self._held_by_variable:
+                return self._held_by_variable[name]
+            case _ if part := self.part(node):
+                return part, ""
+            case ast.BoolOp(values=[first, *_]) | ast.IfExp(body=first):
+                return self._held(first)
+            case _:
+                return self._item(node)
+
+    def _item(self, node: ast.AST) -> tuple[str, str] | None:
+        """Return the part and the field that an expression reads by its key; None for others."""
+        match node:
+            case (
+                ast.Subscript(value=container, slice=ast.Constant(value=(str() | int()) as key))
+                | ast.Call(
+                    func=ast.Attribute(value=container, attr=("get" | "getlist" | "pop")),
+                    args=[ast.Constant(value=str(key)), *_],
+                )
+                | ast.Compare(
+                    left=ast.Constant(value=str(key)),
+                    ops=[ast.In() | ast.NotIn()],
+                    comparators=[container],
+                )
+            ):
+                return self._nested(container, key)
+            case _:
+                return None
+
+    def _nested(self, container: ast.expr, key: str | int) -> tuple[str, str] | None:
+        """Return the part and field of an item of what an expression reads."""
+        held = self._held(container)
+        if held is None:
+            return None
+        part, field = held
+        if part != JSON:
+            return None if field or not isinstance(key, str) else (part, key)
+        if isinstance(key, int):
+            return (part, f"{field}/{max(0, key)}") if field else None
+        name = key.replace("~", "~0").replace("/", "~1")
+        return part, f"{field}/{name}" if field else name
 
     def part(self, node: ast.expr) -> str:
         """Return the part of the request that an expression reads; empty if it reads none."""
         match node:
             case ast.Attribute(value=container, attr=attr) if self._is_request(container):
-                return _PARTS.get(attr, "")
+                return self._parts.get(attr, "")
             case ast.Call(func=ast.Attribute(value=container, attr=attr)) if self._is_request(
                 container
             ):
@@ -159,30 +242,15 @@ class _RequestReader:
                 return "json" if self.part(container) == RAW else ""
             case ast.BoolOp(values=[container, *_]) | ast.IfExp(body=container):
                 return self.part(container)
-            case ast.Name(id=name):
-                return self._part_by_variable.get(name, "")
+            case ast.Name(id=name) if self._held_by_variable.get(name, ("", " "))[1] == "":
+                return self._held_by_variable[name][0]
             case _:
                 return ""
 
     def fields(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         """Yield the part and its field that an expression reads; nothing if it reads no field."""
-        match node:
-            case (
-                ast.Subscript(value=container, slice=ast.Constant(value=str(field)))
-                | ast.Call(
-                    func=ast.Attribute(value=container, attr=("get" | "getlist" | "pop")),
-                    args=[ast.Constant(value=str(field)), *_],
-                )
-                | ast.Compare(
-                    left=ast.Constant(value=str(field)),
-                    ops=[ast.In() | ast.NotIn()],
-                    comparators=[container],
-                )
-            ):
-                if part := self.part(container):
-                    yield part, field
-            case _:
-                return
+        if item := self._item(node):
+            yield item
 
     def _is_request(self, node: ast.expr) -> bool:
         if self._is_passed and isinstance(node, ast.Name) and node.id == REQUEST:

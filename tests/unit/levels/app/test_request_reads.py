@@ -30,6 +30,15 @@ def arguments(*parameters: str) -> ast.arguments:
         ("d = json.loads(request.data)\nd['a']", [], {"data": (), "json": ("a",)}),
         ("content = request.get_data()", [], {"data": ()}),
         ("request.get_json()['a']", ["request"], {"json": ("a",)}),
+        ("request.json['a']['b'].get('c')", [], {"json": ("a/b/c",)}),
+        (
+            "d = request.json['a']\nd['b'], d[0]['x/y'], d['b']['c']",
+            [],
+            {"json": ("a/0/x~1y", "a/b/c")},
+        ),
+        ("for one in request.json['a']: one['b']", [], {"json": ("a/0/b",)}),
+        ("[one['b'] for one in request.json.get('a', [])]", [], {"json": ("a/0/b",)}),
+        ("request.form['a']['b']", [], {"form": ("a",)}),
         ("other.get_json()['a']", ["other"], {}),
         ("request.method == 'POST'", [], {}),
         ("data = {}\ndata['a']", [], {}),
@@ -42,6 +51,27 @@ def test_request_reads_returns_parts_with_their_fields(
     tree = ast.parse(head + dedent(source))
 
     assert request_reads(tree.body, arguments(*parameters), imports_of(tree, "")) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("request.FILES['a'].read()", {"files": ("a",)}),
+        ("request.POST.get('a'); request.GET['q']", {"form": ("a",), "args": ("q",)}),
+        ("d = json.loads(request.body)\nd['a']['b']", {"data": (), "json": ("a/b",)}),
+        ("request.data['a']", {"json": ("a",)}),
+        ("request.user.name", {"args": ()}),
+    ],
+)
+def test_request_reads_returns_parts_of_requests_of_django(
+    source: str, expected: dict[str, tuple[str, ...]]
+) -> None:
+    for module in ("django.http", "rest_framework.views"):
+        tree = ast.parse(f"import json\nimport {module}\n{source}")
+        names = imports_of(tree, "")
+
+        assert request_reads(tree.body, arguments("request"), names) == expected
+        assert request_reads(tree.body, arguments(), names) == {}
 
 
 def test_request_reads_ignores_objects_other_than_flask_requests() -> None:
