@@ -31,7 +31,7 @@ _MAX_FIRST = 24
 _MAX_ALIKE = 4
 """Number of calls of an API that are kept for each of their traits."""
 _MAX_CALLS = 96
-"""Maximum number of judged calls that are kept for each API."""
+"""Number of calls of an API from which on only those are kept that a kind of defect needs."""
 _MAX_ENCODED = 1 << 16
 """Maximum size of the recorded results of one call, in bytes."""
 _MAX_LIKELY, _MAX_UNLIKELY = 40, 8
@@ -95,16 +95,30 @@ class SampledCalls:
         """Keep a judged call of a sampled API if it is one of the first, or unlike the others."""
         kept = self.calls.setdefault(call.api, [])
         size = sum(len(item.encoded) for item in outcomes.values() if isinstance(item, Passed))
-        if len(kept) >= _MAX_CALLS or size > _MAX_ENCODED:
+        if size > _MAX_ENCODED:
             return
         known = self._traits.setdefault(call.api, Counter())
         judged = JudgedCall(call, outcomes)
-        traits = {*call_traits(call), *(type(outcome).__name__ for outcome in outcomes.values())}
-        if INFINITY in traits and known[_NAN] < _MAX_ALIKE and judged.has_nan:
-            traits.add(_NAN)  # looked for where it is likely, as decoding takes long
-        if len(kept) < _MAX_FIRST or any(known[trait] < _MAX_ALIKE for trait in traits):
-            known.update(traits)
+        decisive, others = _decisive_traits(judged), {*call_traits(call)}
+        if INFINITY in decisive and known[_NAN] < _MAX_ALIKE and judged.has_nan:
+            decisive.add(_NAN)  # looked for where it is likely, as decoding takes long
+        wanted = decisive if len(kept) >= _MAX_CALLS else decisive | others
+        if len(kept) < _MAX_FIRST or any(known[trait] < _MAX_ALIKE for trait in wanted):
+            known.update(decisive | others)
             kept.append(judged)
+
+
+def _decisive_traits(judged: JudgedCall) -> set[str]:
+    """Return traits without which a call does not show defects of one kind."""
+    call = judged.call
+    passed = [isinstance(outcome, Passed) for outcome in judged.outcomes.values()]
+    traits = {"passed"} if any(passed) else {"rejected"} if judged.is_rejected else set()
+    if "gradient" in call.relation and all(passed):
+        traits.add("gradient")
+    for value in call.values:
+        if isinstance(value, TensorValue):
+            traits.update(_edges(value))
+    return traits
 
 
 def call_traits(call: ApiCall) -> Iterator[str]:
@@ -113,7 +127,7 @@ def call_traits(call: ApiCall) -> Iterator[str]:
         yield f"relation {call.relation}"
     for name, argument in call.keywords:
         yield f"keyword {name}"
-        if isinstance(argument, LiteralValue) and isinstance(argument.value, bool | str):
+        if isinstance(argument, LiteralValue) and isinstance(argument.value, bool | str | int):
             yield f"keyword {name}={argument.value}"
     for value in call.values:
         if isinstance(value, TensorValue):
@@ -158,7 +172,7 @@ def calls_to_try(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list
 def _is_likely(judged: JudgedCall, kind: DefectKind, detail: str) -> bool:
     match kind:
         case DefectKind.GRADIENT:
-            return "gradient" in judged.call.relation
+            return "gradient" in _decisive_traits(judged)
         case DefectKind.CRASH:
             return detail in call_traits(judged.call)
         case DefectKind.EXCEPTION | DefectKind.ACCEPTANCE:

@@ -152,7 +152,8 @@ def _without_nan(tensor: Any, dtype: str, adapter: Any) -> Any:
     array = adapter.read(tensor)["array"]
     if not np.isnan(array).any():
         return tensor  # it keeps its gradient
-    return adapter.tensor(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), dtype)
+    zeros = np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return adapter.tensor(np.asarray(zeros), dtype)  # numpy returns a number for no axes
 
 
 def _steeper(tensor: Any, dtype: str, adapter: Any) -> Any:

@@ -68,8 +68,10 @@ def test_the_number_of_calls_is_limited() -> None:
 
     for number in range(1000):
         sampled.keep(replace(PLAIN, relation=f"relation {number}"), {ONE: NUMBER})
-
     assert len(sampled.calls[API]) == 96
+    for _ in range(1000):
+        sampled.keep(GRADIENT, {ONE: NUMBER})
+    assert len(sampled.calls[API]) == 96 + 4
 
 
 @pytest.mark.parametrize(

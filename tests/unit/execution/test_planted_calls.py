@@ -91,6 +91,9 @@ def test_results_are_changed_as_the_kind_says() -> None:
     assert wrong(DefectKind.SHAPE, FLOATS).shape == (2, 1)
     assert wrong(DefectKind.SHAPE, FLOATS[0, 0:1].reshape(())).shape == (1,)
     assert wrong(DefectKind.NAN, FLOATS)[0, 1] == 0
+    without_axes = wrong(DefectKind.NAN, np.array(np.nan, "float32"))
+    assert isinstance(without_axes, np.ndarray)
+    assert without_axes == 0
 
 
 def struct_of(x: Any) -> Any:
