@@ -125,7 +125,8 @@ def _possible_kinds(calls: Sequence[JudgedCall]) -> dict[DefectKind, str]:
     keywords = Counter(name for judged in calls for name, _ in judged.call.keywords)
     fits = {
         **dict.fromkeys((DefectKind.DTYPE, DefectKind.SHAPE), first is not None),
-        **dict.fromkeys((DefectKind.VALUE, DefectKind.NAN), has_floats),
+        DefectKind.VALUE: has_floats,
+        DefectKind.NAN: has_floats and any(judged.has_nan for judged in calls),
         DefectKind.GRADIENT: has_floats and takes_floats,
         DefectKind.MUTATION: takes_floats,
         **dict.fromkeys(

@@ -72,11 +72,12 @@ def test_a_called_api_gets_a_defect_that_its_calls_can_show() -> None:
 
 def test_the_kinds_are_chosen_in_their_shares() -> None:
     sampled = SampledCalls(tuple(f"planted.f{number}" for number in range(50)))
-    tensor = b'["T","float32",[1],"AACAPw=="]'
+    tensor, nan = (b'["T","float32",[1],"%s"]' % text for text in (b"AACAPw==", b"AADAfw=="))
     argument = TensorValue("float32", (2,), Uniform(0, 0.0, 1.0))
     for api in sampled.apis:
         case = replace(CALL, api=api, arguments=(argument,), keywords=(("by", argument),))
         sampled.keep(case, {ONE: Passed(tensor, 0.0)})
+        sampled.keep(case, {ONE: Passed(nan, 0.0)})
         sampled.keep(case, {ONE: REJECTED})
 
     kinds = [defect.kind for defect in choose_defects(sampled, seed=0)]
