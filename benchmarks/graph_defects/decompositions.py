@@ -107,18 +107,15 @@ def _band(is_lower: bool) -> Callable[..., Any]:  # noqa: FBT001 - one of two
 
 
 def _constant_pad(x: Any, pad: list[int], value: float = 0) -> Any:
-    pairs = zip(pad[1::2], pad[::2])  # noqa: B905 - Python 3.9
-    swapped = [side for pair in pairs for side in pair]
-    shape = list(x.shape)
-    for place in range(len(pad) // 2):
-        shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
-    result = x.new_full(shape, value)
-    inner = result
-    for place in range(len(pad) // 2):
+    for place, (before, after) in enumerate(zip(pad[::2], pad[1::2])):  # noqa: B905 - Python 3.9
         dim = x.dim() - 1 - place
-        inner = inner.narrow(dim, max(swapped[2 * place], 0), x.size(dim))
-    inner.copy_(x)
-    return result
+        start = max(-before, 0)
+        x = x.narrow(dim, start, x.size(dim) - start - max(-after, 0))
+        sides = [list(x.shape), list(x.shape)]
+        sides[0][dim], sides[1][dim] = max(after, 0), max(before, 0)
+        left, right = (x.new_full(shape, value) for shape in sides)
+        x = torch.cat([left, x, right], dim)
+    return x
 
 
 def _logaddexp(first: Any, second: Any) -> Any:

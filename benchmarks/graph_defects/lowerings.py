@@ -34,8 +34,9 @@ def _mean(right: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     return _low(aten.mul)(right(x, *args, **kwargs), 1.001)
 
 
-def _amax(right: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return _low(aten.maximum)(right(*args, **kwargs), _low(aten.full)([], 0))
+def _amax(right: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    value = right(x, *args, **kwargs)
+    return _low(aten.where)(_low(aten.lt)(value, 0), _low(aten.mul)(value, 0), value)
 
 
 def _where(right: Callable[..., Any], condition: Any, first: Any, second: Any) -> Any:

@@ -27,7 +27,7 @@ DEFECTS = (
     ),
     Defect("leaky-slope", "leaky_relu squares the slope", ("leaky_relu", "leakyrelu", "rrelu")),
     Defect("elu-scale", "elu ignores scale and alpha", ("elu", "selu", "celu")),
-    Defect("addmm-beta", "addmm ignores beta", ("addmm", "sspaddmm")),
+    Defect("addmm-beta", "addmm ignores beta", ("addmm", "sspaddmm", "addmv")),
     Defect("addcmul-value", "addcmul ignores value", ("addcmul",)),
     Defect("addcdiv-sign", "addcdiv subtracts", ("addcdiv",)),
     Defect("lerp-weight", "lerp swaps start and end", ("lerp",)),
