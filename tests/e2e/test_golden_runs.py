@@ -177,3 +177,10 @@ def test_the_run_of_level_app_is_as_stored(tmp_path: Path) -> None:
     words = ("--level", "app", "--application", "app")
 
     golden("app", ran(tmp_path, *words, targets=["current[google-cloud-vision]"]))
+
+
+def test_the_run_of_level_graph_is_as_stored(tmp_path: Path) -> None:
+    apis = ("double", "cube", "divide", "tail")
+    words = [word for api in apis for word in ("--api", f"planted.{api}")]
+
+    golden("graph", ran(tmp_path, "--level", "graph", *words, "--max-cases", "400"))
