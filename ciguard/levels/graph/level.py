@@ -48,7 +48,7 @@ _APIS_PER_BATCH = 16
 """Number of APIs that are sampled in one batch."""
 _APIS_PER_SLOW_BATCH = 4
 """Number of APIs that are sampled in one batch of a library that compiles each call."""
-_CALLS_PER_API = 5
+_CALLS_PER_API = 8
 _UNITS_PER_BATCH = 4
 """Number of units of graphs in one batch, the number of cases that run in a mode."""
 _PROBES_PER_GRAPH = 1.5

@@ -113,16 +113,36 @@ def _fill_of(elements: list[float], count: int) -> Fill:
 def singles(samples: Iterable[Sample], count: int) -> list[tuple[Step, ...]]:
     """Return graphs of one call: of each API, samples that are unlike each other.
 
-    Those with the most arguments come first, since a default value is tested by most calls.
+    Those with the most arguments come first, since a default value is tested by most calls, and
+    then those with fractions of both signs, since integers hide what an operator does to these.
     """
     by_api: dict[str, dict[tuple[FormKey, ...], ApiCall]] = {}
-    ordered = sorted(samples, key=lambda sample: -len(sample.call.values))
+    ordered = sorted(
+        samples,
+        key=lambda sample: (
+            -len(sample.call.values),
+            -sum(map(_is_varied, tensors_of(sample.call))),
+        ),
+    )
     for sample in ordered:
         forms = by_api.setdefault(sample.call.api, {})
         form = tuple(key_of(tensor) for tensor in tensors_of(sample.call))
         if len(forms) < count:
             forms.setdefault(form, sample.call)
     return [(call,) for forms in by_api.values() for call in forms.values()]
+
+
+def _is_varied(tensor: TensorValue) -> bool:
+    """Return whether a tensor has fractions of both signs."""
+    if tensor.dtype not in dtypes.FLOATING or math.prod(tensor.shape) < 2:  # noqa: PLR2004 - both
+        return False
+    match tensor.fill:
+        case Uniform(_, low, high):
+            return low < 0 < high
+        case Explicit(data):
+            return min(data) < 0 < max(data)
+        case _:
+            return False
 
 
 def key_of(tensor: TensorValue) -> FormKey:

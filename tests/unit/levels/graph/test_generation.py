@@ -15,7 +15,14 @@ from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.graphs import GraphCase, results_used
 from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.domain.values import Explicit, LiteralValue, ResultValue, TensorValue, TupleValue
+from ciguard.domain.values import (
+    Explicit,
+    LiteralValue,
+    ResultValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+)
 from ciguard.levels import Batch
 from ciguard.levels.graph.composing import compose
 from ciguard.levels.graph.level import GraphLevel, GraphSizes
@@ -169,6 +176,17 @@ def test_samples_that_are_compiled_alone_have_the_most_arguments_and_other_forms
     assert singles(known, 1) == [(long,)]
     assert singles(known, 2) == [(long,), (short,)]
     assert len(singles([*known, other, sample("a.c", WIDE, WIDE)], 2)) == 3
+
+
+def test_a_sample_with_fractions_of_both_signs_is_compiled_first() -> None:
+    forms = (
+        TensorValue("int64", (2,), Explicit((-1, 1))),
+        PAIR,
+        TensorValue("float32", (2, 2), Uniform(1, -1.0, 1.0)),
+    )
+    known = [sample("a.b", form, form) for form in forms]
+
+    assert singles(known, 1) == [(call("a.b", forms[2]),)]
 
 
 def test_a_probe_that_did_not_return_shows_nothing() -> None:
