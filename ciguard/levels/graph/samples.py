@@ -113,8 +113,8 @@ def _fill_of(elements: list[float], count: int) -> Fill:
 def singles(samples: Iterable[Sample], count: int) -> list[tuple[Step, ...]]:
     """Return graphs of one call: of each API, samples that are unlike each other.
 
-    Those with the most arguments come first, since a default value is tested by most calls, and
-    then those with fractions of both signs, since integers hide what an operator does to these.
+    Those with the most arguments come first, since most calls test the default values. Among them
+    are those with fractions of both signs first, since integers hide what happens to fractions.
     """
     by_api: dict[str, dict[tuple[FormKey, ...], ApiCall]] = {}
     ordered = sorted(
