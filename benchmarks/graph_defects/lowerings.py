@@ -72,7 +72,10 @@ def _round(right: Callable[..., Any], x: Any) -> Any:
 
 def _convert(right: Callable[..., Any], x: Any, dtype: Any) -> Any:
     is_truncated = x.get_dtype().is_floating_point and dtype in (torch.int32, torch.int64)
-    return right(_low(aten.floor)(x) if is_truncated else x, dtype)
+    if not is_truncated:
+        return right(x, dtype)
+    whole = _low(aten.trunc)(x)  # other defects change floor and where
+    return right(_low(aten.sub)(whole, right(_low(aten.lt)(x, whole), x.get_dtype())), dtype)
 
 
 WRONG: dict[str, tuple[tuple[Any, ...], Callable[..., Any]]] = {
