@@ -139,3 +139,40 @@ def test_packages_are_stubbed_on_request(tmp_path: Path) -> None:
 
     assert without.problem.startswith("cannot be imported: OperationalError")
     assert (result.problem, result.outcome_counts()) == ("", (2, 2))
+
+
+UNDESCRIBED = """
+from google.cloud import vision
+
+def labels_of(content):
+    image = vision.Image(content=content)
+    return vision.ImageAnnotatorClient().label_detection(image=image).label_annotations
+
+def grade(record, opts, mode):
+    found = [one.score for one in labels_of(record["photo"]) if one.score > 0.9]
+    share = len(found) / len(labels_of(record["photo"]))
+    return opts["yes"] if share > 0.5 and mode == "party" else opts["no"]
+
+def kept(content, store, limits: "Limits"):
+    found = labels_of(content)
+    if found[0].description == "Cat" and limits.has_room:
+        store.save(found)
+        return store.count() > 3
+"""
+
+
+def test_parameters_that_nothing_describes_get_what_the_function_reads(tmp_path: Path) -> None:
+    results = lenient(written(tmp_path / "app", UNDESCRIBED))
+
+    assert {name: one.problem for name, one in results.items() if one.problem} == {}
+    assert {crash.error.partition(":")[0] for crash in results["grade"].crashes} == {
+        "ZeroDivisionError"
+    }
+    assert not results["kept"].crashes
+    notes = " ".join(results["kept"].remarks)
+    assert "`store`" in notes
+    assert "`limits`" in notes
+    reached = {
+        goal.text: set(values) for goal, values in results["kept"].answers_by_outcome.items()
+    }
+    assert reached["found[0].description == 'Cat'"] == {True, False}

@@ -21,6 +21,7 @@ from ciguard.levels.app.exploration.content_forms import (
 )
 from ciguard.levels.app.exploration.contents import PLAIN_TEXT
 from ciguard.levels.app.exploration.guessed_values import location_value, setting_value, text_form
+from ciguard.levels.app.exploration.parameter_reads import form_by_reads, keys_read
 from ciguard.levels.app.exploration.requests import RequestContent, events, web_requests
 from ciguard.levels.app.providers.description import MediaKind, media_kind
 from ciguard.levels.app.static_analysis.application import MAIN
@@ -42,6 +43,8 @@ _COLLECTION = re.compile(
     r"(?:\w+\.)*(?:list|List|tuple|Tuple|set|Set|Sequence|Iterable|Iterator|Collection)"
     r"\[(?P<item>[\w.]+)(?:, \.\.\.)?\]"
 )
+_DICTIONARY = re.compile(r"|(?:\w+\.)*[Dd]ict(?:\[.*\])?")
+"""Annotation of a parameter that may be a dictionary; empty for none."""
 _OPTIONAL = re.compile(r"(?:\w+\.)*Optional\[(?P<item>.*)\]")
 _VALUES_BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
 _ARGV, _INPUT = "argv", "input"
@@ -84,7 +87,7 @@ def arguments_for(
     request_arguments = _request_arguments(routine, _request_content(use, contents, folder))
     forms = {
         parameter.arg: list(
-            _forms(parameter, use, contents, folder)
+            _forms_or_guess(parameter, routine, use, contents, folder)
             if _reads_parameter(parameter, routine)
             else [{"value": None}]
         )
@@ -295,6 +298,41 @@ def _forms(
     yield from forms
     if not annotation and _may_be_list(parameter, use):
         yield from listed
+
+
+def _forms_or_guess(
+    parameter: ast.arg, routine: Routine, use: _ParameterUse, contents: Contents, folder: Path
+) -> Iterator[Json]:
+    """Yield the forms of a parameter; what its function reads from it if its type is unknown."""
+    keys = keys_read(parameter.arg, routine.body)
+    is_dictionary = bool(keys) and bool(_DICTIONARY.fullmatch(_annotation(parameter)))
+    if is_dictionary and use.operations_with_input(parameter.arg):
+        yield from _dictionary_forms(parameter.arg, keys, use, contents, folder)
+        return
+    try:
+        yield from _forms(parameter, use, contents, folder)
+    except CannotCallError:
+        if _annotation(parameter):  # an object of a class, which a guess would not be
+            yield {"stub": parameter.arg}
+        else:
+            yield form_by_reads(
+                parameter.arg, routine.body, lambda key: text_form(key, use.provider())
+            )
+
+
+def _dictionary_forms(
+    name: str, keys: Sequence[str], use: _ParameterUse, contents: Contents, folder: Path
+) -> Iterator[Json]:
+    """Yield dictionaries with the input of a service under each key that is no setting."""
+    (operation, steps), *_ = use.operations_with_input(name)
+    forms = {
+        key: [{"guess": value}]
+        if (value := use.setting(key, "")) is not None
+        else list(service_input_forms(key, "", operation, steps, contents, folder))
+        for key in keys
+    }
+    for fields in _aligned_arguments(forms):
+        yield {"fields": fields}
 
 
 def _forms_or_nothing(

@@ -107,6 +107,8 @@ class _Explorer:
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
+        self._stubbed_parameters: Dict[str, None] = {}
+        """Parameters of the function that got a stub."""
         self._django_settings: Any = settings["django_settings"]
         """Module of Django's settings, empty for none; None if there is nothing to set up."""
         self._modules_by_name: Dict[str, Any] = {}
@@ -219,6 +221,7 @@ class _Explorer:
             return {"problem": self._problem}
         self._answers, self._requested, self._last_error = request["answers"], [], None
         self._stubs.were_used = False
+        self._stubbed_parameters.clear()
         self._probes.reset()
         try:
             function, positional, arguments = self._prepare(request)
@@ -254,6 +257,11 @@ class _Explorer:
             "raised": raised,
             "remarks": [
                 *(f"{name} is not installed, and was stubbed" for name in self._stubs.missing),
+                *(
+                    f"the type of parameter `{name}` is unknown, and it was stubbed; annotate it, "
+                    "or give it a default"
+                    for name in self._stubbed_parameters
+                ),
                 *self._probes.remarks(),
             ],
         }
@@ -337,6 +345,9 @@ class _Explorer:
         if self._uses_real_service and not CALLER_FORMS.isdisjoint(forms_in(form)):
             msg = "it needs a client, key or path that only the application's own code can supply"
             raise _CannotBeCalledError(msg)
+        if "stub" in form:
+            self._stubbed_parameters[form["stub"]] = None
+            return self._stubs.argument(form["stub"])
         try:
             return argument(form)
         except BaseException as error:

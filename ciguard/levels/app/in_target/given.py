@@ -24,7 +24,7 @@ from ciguard.levels.app.in_target.workspace import application_folder
 Json = Any
 EVENT = "event"
 """Name of the parameter with the event of a cloud function."""
-CALLER_FORMS = frozenset({"client", "made_up", "stored"})
+CALLER_FORMS = frozenset({"client", "made_up", "stored", "stub"})
 """Forms of arguments that cannot be made up if the real service is called."""
 _CHUNK = 2**16
 

@@ -47,6 +47,11 @@ class StubImporter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.missing.append(package)
         return True
 
+    def argument(self, name: str) -> Any:
+        """Return a stub of an argument whose type is unknown."""
+        self.were_used = True
+        return _Stub(name=name)
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Return how to import a stub; None for a package that is not stubbed."""
         del path, target
