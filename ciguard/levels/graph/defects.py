@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ciguard.domain.graphs import GraphCase
     from ciguard.execution import Output
 
-_MAX_FINDINGS = 2
-"""Maximum number of findings of one oracle about an API on the same targets."""
+_MAX_FINDINGS = 1
+"""Maximum number of findings of one oracle about an API on the same targets. Another search takes
+as long as compiling several further units."""
 
 Answers: TypeAlias = list[dict[str, Outcome]]
 """For each case, its outcomes by target; fewer than cases after a hang."""

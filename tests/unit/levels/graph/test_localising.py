@@ -146,7 +146,7 @@ def test_a_known_defect_is_not_reported_again() -> None:
         localiser.note(ExecutedBatch(UNIT.api, (UNIT,), outcomes), group())
         findings += finished(localiser, dispatcher, wrong_sine)[0]
 
-    assert [finding.api for finding in findings] == ["torch.sin", "torch.sin"]
+    assert [finding.api for finding in findings] == ["torch.sin"]
 
 
 def test_a_difference_that_moved_inputs_explain_is_dropped() -> None:
@@ -239,10 +239,10 @@ def test_outputs_that_depend_on_a_known_wrong_call_are_not_searched() -> None:
 
     assert [[finding.api for finding in found] for found, _ in ran] == [
         ["torch.exp"],
-        ["torch.exp"],
+        [],
         [],
     ]
-    assert ran[2][1] == []
+    assert ran[1][1] == []
 
 
 def test_stages_are_bisected() -> None:
