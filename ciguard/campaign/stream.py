@@ -46,7 +46,7 @@ _MAX_AHEAD = 256
 """Maximum number of batches that wait for an earlier one to be judged."""
 _MAX_PARKED_AT_ONCE = 3
 """Number of parked cases after which the rest of a batch is parked, too."""
-_MAX_PARKED_SHARE = 0.05
+_MAX_PARKED_SHARE = 0.1
 """Maximum share of a target's time for parked cases while exploring."""
 
 

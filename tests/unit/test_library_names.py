@@ -52,6 +52,7 @@ NAMED = {
     "levels/model/level.py": KERAS_GRAPHS,
     "levels/model/seed_sources.py": KERAS_GRAPHS,
     "levels/model/seeding.py": KERAS_GRAPHS,
+    "oracles/preconditions.py": "documented preconditions of functions that backends compute",
     "oracles/specifications/sentences.py": WRITTEN_SO,
     "oracles/relations/batches.py": ONE_LIBRARY_S_TWIN,
     "oracles/relations/binary_functions.py": "functions that are none, in spite of their names",
