@@ -2,13 +2,13 @@
 
     python benchmarks/graphs.py speed [--target torch==2.13.0] [--graphs 48]
     python benchmarks/graphs.py planted [--budget 5m] [--only NAME]
-    python benchmarks/graphs.py same [--target torch==2.13.0 --mode compile] [--budget 5m]
+    python benchmarks/graphs.py same [--target torch==2.13.0] [--budget 5m]
 
 `speed` composes graphs and runs the same ones eagerly, in each mode, and in each mode one by one,
 like a plain loop of `torch.compile`. It prints graphs and calls per CPU second, the share of the
 time that eager execution does not need, which is the compiler's, and the share of calls that run.
 `planted` plants the defects of `graph_defects` into the compiler and prints which are found, with
-the operator that is named. `same` compares equal targets: every bucket is a false alarm.
+the operator that is named. `same` compares equal targets: every difference is a false alarm.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from planted_campaign import built_wheel, campaign, planting_parser, print_bucke
 from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain.findings import Confirmation
+from ciguard.domain.findings import Confirmation, PairKind
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher, Job
@@ -285,17 +285,17 @@ def _defect_of(name: str, group: Sequence[Defect]) -> str:
 
 
 def same(options: Namespace) -> int:
-    """Compare equal targets, eager and compiled; print the buckets, which are false alarms."""
-    count = 0
-    for mode in ("", *options.mode):
-        target = f"{options.target} {mode}".strip()
-        with tempfile.TemporaryDirectory() as folder:
-            out = (options.out or Path(folder)) / f"same-{mode or 'eager'}"
-            buckets = campaign("graph", (target, target), options, out)
-        confirmed = [b for b in buckets if b.confirmation is Confirmation.CONFIRMED]
-        print_buckets(f"{target}, twice", confirmed)
-        count += len(confirmed)
-    return int(bool(count))
+    """Compare two equal eager targets; print their differences, which are false alarms."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = (options.out or Path(folder)) / "same"
+        buckets = campaign("graph", (options.target, options.target), options, out)
+    confirmed = [
+        bucket
+        for bucket in buckets
+        if bucket.confirmation is Confirmation.CONFIRMED and bucket.finding.pair is PairKind.SAME
+    ]
+    print_buckets(f"{options.target}, twice", confirmed)
+    return int(bool(confirmed))
 
 
 def main() -> int:
