@@ -72,8 +72,8 @@ def upload(request):
     return HttpResponse("")
 
 def mood(request, name):
-    said = json.loads(request.body)
-    if score_of(said["message"]["texts"][0]["content"]) > 0.3:
+    body = json.loads(request.body)
+    if score_of(body["message"]["texts"][0]["content"]) > 0.3:
         return JsonResponse({"name": name})
     return JsonResponse({})
 
