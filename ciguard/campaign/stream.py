@@ -11,6 +11,7 @@ later, with its full timeout, in a bounded share of the workers' time. Its batch
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,8 @@ _MAX_AHEAD = 256
 _MAX_PARKED_AT_ONCE = 3
 """Number of parked cases after which the rest of a batch is parked, too."""
 _MAX_PARKED_SHARE = 0.1
-"""Maximum share of a target's time for parked cases while exploring."""
+"""Maximum share of a target's time for parked cases while exploring: of the time that its workers
+were busy, or of one worker if they were mostly idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class Stream:
         """Time of the workers by target, in seconds."""
         self._parked_s: dict[str, float] = {}
         """Part of this time for parked cases, in seconds."""
+        self._began = math.inf
+        """Time when the first batch started, on the clock of `time.monotonic`."""
         self._is_closing = False
         """True if exploring has ended, so that no case is parked any more."""
         self._has_reopened = False
@@ -192,6 +196,7 @@ class Stream:
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Start batches until the window is full, and run parked cases again."""
+        self._began = min(self._began, time.monotonic())
         self._retry_parked(dispatcher)
         for _ in range(_WINDOW_PER_LANE * self._lanes):
             turn = self.batches.next_turn() if self._has_room else None
@@ -320,7 +325,8 @@ class Stream:
 
     def _may_retry(self, target: str, *, is_idle: bool) -> bool:
         """Return whether a target has time for parked cases, and runs none now."""
-        share_s = _MAX_PARKED_SHARE * self._busy_s.get(target, 0.0)
+        elapsed_s = time.monotonic() - self._began
+        share_s = _MAX_PARKED_SHARE * max(self._busy_s.get(target, 0.0), elapsed_s)
         has_time = is_idle or self._parked_s.get(target, 0.0) <= share_s
         return has_time and all(name != target for _, name in self._retried)
 
