@@ -4,7 +4,8 @@
 
 Each run has three targets: torch, torch with the defects of `planted_defects`, and torch again,
 into which the run plants its own defects. Prints the share of its own defects that it has noticed,
-and the share of the others that its buckets show. Both come from the same calls.
+and the share of the others that its buckets show. Both come from the same calls, and count only
+kinds of defects that `planted_defects` has for an API.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ COUNTERPARTS = {
 }
 """Kind of the planted defects of a run → the same kind in `planted_defects`."""
 
+_POPULATION = {(row.api, kind) for row in PLANTABLE for kind in row.kinds}
+"""APIs and kinds of defects that `planted_defects` can plant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -76,11 +80,14 @@ class Shares:
     found: Counter[DefectKind] = field(default_factory=Counter)
     found_of: Counter[DefectKind] = field(default_factory=Counter)
 
-    def add_stated(self, kinds: Mapping[str, Mapping[str, int]]) -> None:
-        """Add the member `kinds` of a run's detection."""
-        for name, counts in kinds.items():
-            self.stated[DefectKind(name)] += counts["caught"]
-            self.stated_of[DefectKind(name)] += counts["planted"]
+    def add_stated(self, detection: Mapping[str, Any]) -> None:
+        """Add the detection of a run, without defects that `planted_defects` does not have."""
+        for outcome in ("noticed", "missed"):
+            for name, api in detection[outcome]:
+                kind = DefectKind(name)
+                if (api, COUNTERPARTS.get(kind)) in _POPULATION:
+                    self.stated[kind] += outcome == "noticed"
+                    self.stated_of[kind] += 1
 
     def add_found(self, buckets: Iterable[Bucket], seed: int, planted: str) -> None:
         """Add the buckets of a run on a target with planted defects."""
@@ -124,7 +131,7 @@ def shares_of(tried: Configuration, options: argparse.Namespace, out: Path) -> S
         if run["detection"] is None:
             print(f"{folder.name}: no time to plant, left out of both shares", flush=True)
             continue
-        shares.add_stated(run["detection"]["kinds"])
+        shares.add_stated(run["detection"])
         shares.add_found(read_buckets(folder), seed, parse_target(planted).name)
     return shares
 

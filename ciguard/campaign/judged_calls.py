@@ -30,6 +30,10 @@ _MAX_FIRST = 24
 """Number of calls of an API that are kept, whatever they are."""
 _MAX_ALIKE = 4
 """Number of calls of an API that are kept for each of their traits."""
+_MAX_DECISIVE = 12
+"""Number of calls of an API that are kept for each trait that a kind of defect needs. It is higher
+as not each of them shows the defect: special elements may lack infinity, and a gradient may not be
+finite."""
 _MAX_CALLS = 96
 """Number of calls of an API from which on only those are kept that a kind of defect needs."""
 _MAX_ENCODED = 1 << 16
@@ -100,10 +104,12 @@ class SampledCalls:
         known = self._traits.setdefault(call.api, Counter())
         judged = JudgedCall(call, outcomes)
         decisive, others = _decisive_traits(judged), {*call_traits(call)}
-        if INFINITY in decisive and known[_NAN] < _MAX_ALIKE and judged.has_nan:
+        if INFINITY in decisive and known[_NAN] < _MAX_DECISIVE and judged.has_nan:
             decisive.add(_NAN)  # looked for where it is likely, as decoding takes long
-        wanted = decisive if len(kept) >= _MAX_CALLS else decisive | others
-        if len(kept) < _MAX_FIRST or any(known[trait] < _MAX_ALIKE for trait in wanted):
+        is_wanted = any(known[trait] < _MAX_DECISIVE for trait in decisive)
+        if len(kept) < _MAX_CALLS:
+            is_wanted |= any(known[trait] < _MAX_ALIKE for trait in others)
+        if len(kept) < _MAX_FIRST or is_wanted:
             known.update(decisive | others)
             kept.append(judged)
 

@@ -11,18 +11,16 @@ later, with its full timeout, in a bounded share of the workers' time. Its batch
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.called_functions import CalledFunctions
 from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
+from ciguard.campaign.parking import Parking
 from ciguard.campaign.running_batches import PendingBatch, RunningBatches
 from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
-from ciguard.oracles import judged_level_of
 from ciguard.oracles.relations import encode, is_slow
 from ciguard.targets import EAGER, GUARDED
 
@@ -47,9 +45,6 @@ _MAX_AHEAD = 256
 """Maximum number of batches that wait for an earlier one to be judged."""
 _MAX_PARKED_AT_ONCE = 3
 """Number of parked cases after which the rest of a batch is parked, too."""
-_MAX_PARKED_SHARE = 0.1
-"""Maximum share of a target's time for parked cases while exploring: of the time that its workers
-were busy, or of one worker if they were mostly idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +100,8 @@ class Stream:
         """Batches that are not judged."""
         self._yielded: tuple[PendingBatch, ExecutedBatch] | None = None
         """Batch that is being judged."""
-        self._parked: list[tuple[int, str]] = []
-        """Turn and target of the parked cases that wait for their second run."""
-        self._hanging_apis: set[str] = set()
-        """APIs of which a parked case exceeded the full timeout, too."""
-        self._retried: set[tuple[int, str]] = set()
-        """Turn and target of the parked cases that run again."""
+        self._parking = Parking(self._running)
         self._paces: dict[str, Pace] = {}
-        self._busy_s: dict[str, float] = {}
-        """Time of the workers by target, in seconds."""
-        self._parked_s: dict[str, float] = {}
-        """Part of this time for parked cases, in seconds."""
-        self._began = math.inf
-        """Time when the first batch started, on the clock of `time.monotonic`."""
         self._is_closing = False
         """True if exploring has ended, so that no case is parked any more."""
         self._has_reopened = False
@@ -196,14 +180,14 @@ class Stream:
 
     def fill(self, dispatcher: Dispatcher) -> None:
         """Start batches until the window is full, and run parked cases again."""
-        self._began = min(self._began, time.monotonic())
+        self._parking.start_clock()
         self._retry_parked(dispatcher)
         for _ in range(_WINDOW_PER_LANE * self._lanes):
             turn = self.batches.next_turn() if self._has_room else None
             if turn is None:
                 break
             self._start(turn, dispatcher)
-        if not self._running.unreturned and not self._retried:
+        if not self._running.unreturned and not self._parking.running:
             # Nothing else can run, so that the share of parked cases would never grow.
             self._retry_parked(dispatcher, is_idle=True)
 
@@ -212,7 +196,7 @@ class Stream:
         """True if more batches may start; those that are complete or parked occupy no worker."""
         is_behind = self.batches.is_ordered and len(self._running) >= _MAX_AHEAD
         window = _WINDOW_PER_LANE * self._lanes
-        return self._running.unreturned + len(self._retried) < window and not is_behind
+        return self._running.unreturned + self._parking.running < window and not is_behind
 
     def _start(self, turn: Turn, dispatcher: Dispatcher) -> None:
         if turn.api and not self._targets_of(turn.api):
@@ -278,57 +262,21 @@ class Stream:
     # --- parked cases ---------------------------------------------------------------------------
 
     def _retry_parked(self, dispatcher: Dispatcher, *, is_idle: bool = False) -> None:
-        """Run parked cases again.
-
-        Args:
-            dispatcher: dispatcher of the jobs.
-            is_idle: whether no other case can run. Otherwise parked cases only get their share of
-                the time, unless the order is fixed.
-        """
-        targets = {target for _, target in self._parked}
-        if not self.batches.is_ordered and not any(
-            self._may_retry(target, is_idle=is_idle) for target in targets
-        ):
-            return
-        for number, target in sorted(self._parked, key=self._may_hang):
-            pending = self._running.get(number)
-            if pending is None or target not in pending.parked or pending.batch is None:
-                self._parked.remove((number, target))
-            elif self.batches.is_ordered or self._may_retry(target, is_idle=is_idle):
-                self._parked.remove((number, target))
-                self._retried.add((number, target))
-                # The cases after a hang do not run, and that of a large request is not reported.
-                pending.parked[target].sort(key=partial(_is_large, pending.batch))
-                cases = [pending.batch.cases[index] for index in pending.parked[target]]
-                dispatcher.add(
-                    Job(
-                        target,
-                        (self.KEY, self.name, number),
-                        tuple(map(encode, cases)),
-                        max_hangs=1,
-                        limit_s=self.limit_s,
-                        tested=tuple(cases),
-                    )
+        """Run parked cases again; `is_idle` says that no other case can run."""
+        is_ordered = self.batches.is_ordered
+        for pending, target in self._parking.start(is_idle=is_idle, is_ordered=is_ordered):
+            batch = pending.batch
+            cases = () if batch is None else tuple(batch.cases[i] for i in pending.parked[target])
+            dispatcher.add(
+                Job(
+                    target,
+                    (self.KEY, self.name, pending.turn.number),
+                    tuple(map(encode, cases)),
+                    max_hangs=1,
+                    limit_s=self.limit_s,
+                    tested=cases,
                 )
-
-    def _may_hang(self, entry: tuple[int, str]) -> bool:
-        """Return whether parked cases probably take their whole timeout, and so come last.
-
-        Their API is known to hang, or one of them requests a huge result.
-        """
-        pending = self._running.get(entry[0])
-        if pending is None or pending.batch is None:
-            return False
-        cases = [pending.batch.cases[index] for index in pending.parked.get(entry[1], ())]
-        is_large = any(judged_level_of(case).is_large_request(case) for case in cases)
-        return is_large or pending.turn.api in self._hanging_apis
-
-    def _may_retry(self, target: str, *, is_idle: bool) -> bool:
-        """Return whether a target has time for parked cases, and runs none now."""
-        elapsed_s = time.monotonic() - self._began
-        share_s = _MAX_PARKED_SHARE * max(self._busy_s.get(target, 0.0), elapsed_s)
-        has_time = is_idle or self._parked_s.get(target, 0.0) <= share_s
-        return has_time and all(name != target for _, name in self._retried)
+            )
 
     def reopen(self) -> None:
         """Park slow cases again, as exploring continues."""
@@ -341,13 +289,7 @@ class Stream:
         one would report what these cases show as new.
         """
         self._is_closing = True
-        self._parked.clear()
-        self._retried.clear()
-        for pending in self._running:
-            pending.is_partial |= bool(pending.parked)
-            self.dropped_cases += sum(map(len, pending.parked.values()))
-            pending.parked.clear()
-            self._running.note_change(pending)
+        self.dropped_cases += self._parking.clear()
 
     # --- results --------------------------------------------------------------------------------
 
@@ -355,8 +297,7 @@ class Stream:
         """Add a result, and yield the batches that are complete."""
         number: int = result.job.key[2]  # type: ignore[index]
         target = result.job.target
-        is_retry = (number, target) in self._retried
-        self._retried.discard((number, target))
+        is_retry = self._parking.end(number, target)
         pending = self._running.get(number)
         if pending is not None and (is_retry or target not in pending.outcomes):
             self._add(pending, result, is_retry=is_retry)
@@ -365,14 +306,13 @@ class Stream:
     def _add(self, pending: PendingBatch, result: JobResult, *, is_retry: bool) -> None:
         target = result.job.target
         pending.cost_s += result.elapsed_s
-        self._busy_s[target] = self._busy_s.get(target, 0.0) + result.elapsed_s
+        self._parking.note_time(target, result.elapsed_s, is_retry=is_retry)
         has_hung = any(isinstance(outcome, Hung) for outcome in result.outcomes)
         if not has_hung:
             self._pace(target).observe(pending.turn.api, result.elapsed_s, len(result.outcomes))
         if is_retry:
-            self._parked_s[target] = self._parked_s.get(target, 0.0) + result.elapsed_s
             if has_hung:
-                self._hanging_apis.add(pending.turn.api)
+                self._parking.note_hang(pending.turn.api)
             self._add_retried(pending, result)
         else:
             outcomes: list[Outcome | None] = [*result.outcomes]
@@ -402,7 +342,7 @@ class Stream:
             self.dropped_cases += len(slow)
         else:
             pending.parked[job.target] = slow
-            self._parked.append((pending.turn.number, job.target))
+            self._parking.add(pending.turn.number, job.target)
 
     def completed(self) -> Iterator[ExecutedBatch]:
         """Yield the complete batches; results of failed targets are omitted.
@@ -416,9 +356,8 @@ class Stream:
                 first_open = min(first_open, incomplete)
             complete = [pending for pending in complete if pending.turn.number < first_open]
         for pending in complete:
-            number = pending.turn.number
             self._running.remove(pending)
-            self._retried = {entry for entry in self._retried if entry[0] != number}
+            self._parking.forget(pending.turn.number)
             executed = _executed(pending)
             if executed is None:
                 self._complete(pending, None)
@@ -426,12 +365,6 @@ class Stream:
             self._yielded = pending, executed
             yield executed
             self.mark_judged()
-
-
-def _is_large(batch: Batch, index: int) -> bool:
-    """Return whether a case of a batch requests a huge result."""
-    case = batch.cases[index]
-    return judged_level_of(case).is_large_request(case)
 
 
 def _executed(pending: PendingBatch) -> ExecutedBatch | None:
