@@ -1,11 +1,11 @@
 """Agreement: does the share of planted defects that a run states hold for other defects?
 
-    python benchmarks/detection.py [--only NAME] [--budget 120] [--seeds 3] [--out DIR]
+    python benchmarks/detection.py [--only NAME] [--budget 60] [--seeds 3] [--out DIR]
 
-Each run has three targets: torch, torch with the defects of `planted_defects`, and torch again,
-into which the run plants its own defects. Prints the share of its own defects that it has noticed,
-and the share of the others that its buckets show. Both come from the same calls, and count only
-kinds of defects that `planted_defects` has for an API.
+Each configuration runs twice, with the same seed: on two copies of torch, into one of which the run
+plants its own defects, and on torch and a copy with the defects of `planted_defects`. Prints the
+share of defects that the first run has noticed, and the share that the buckets of the second one
+show, for those kinds of defects of an API that `planted_defects` has.
 """
 
 from __future__ import annotations
@@ -117,23 +117,39 @@ class Shares:
 def shares_of(tried: Configuration, options: argparse.Namespace, out: Path) -> Shares:
     """Run a configuration with each seed, and return the shares."""
     right = f"{options.target} + {shlex.quote(str(built_wheel('planted_defects')))}"
-    further = [*(("--api", row.api) for row in PLANTABLE), *tried.further]
-    further.append(("--policy", "documentation=off"))  # time for calls
-    shares, budget_s = Shares(), options.budget * tried.share
+    shares = Shares()
     for seed in range(options.seeds):
         planted = f"{right} PLANTED_DEFECTS={seed}"
-        folder = out / f"{tried.name} {seed}".replace(" ", "-")
-        if not (folder / "run.json").exists():
-            each = argparse.Namespace(budget=f"{budget_s:g}s", seed=seed, jobs=options.jobs)
-            with suppress(SystemExit):  # a short run may have no verdict, but it has both shares
-                campaign("api", (right, planted, f"{right} PLANTED_TWIN=1"), each, folder, further)
-        run: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+        stating, finding = (
+            finished(tried, options, seed, (right, other), out / f"{tried.name} {seed} {role}")
+            for role, other in (("states", f"{right} PLANTED_TWIN=1"), ("finds", planted))
+        )
+        run: dict[str, Any] = json.loads((stating / "run.json").read_text("utf-8"))
         if run["detection"] is None:
-            print(f"{folder.name}: no time to plant, left out of both shares", flush=True)
+            print(f"{stating.name}: no time to plant, left out of both shares", flush=True)
             continue
         shares.add_stated(run["detection"])
-        shares.add_found(read_buckets(folder), seed, parse_target(planted).name)
+        shares.add_found(read_buckets(finding), seed, parse_target(planted).name)
     return shares
+
+
+def finished(
+    tried: Configuration,
+    options: argparse.Namespace,
+    seed: int,
+    targets: tuple[str, str],
+    out: Path,
+) -> Path:
+    """Run a configuration unless its results are there, and return their folder."""
+    folder = out.with_name(out.name.replace(" ", "-"))
+    if not (folder / "run.json").exists():
+        further = [*(("--api", row.api) for row in PLANTABLE), *tried.further]
+        further.append(("--policy", "documentation=off"))  # time for calls
+        budget = f"{options.budget * tried.share:g}s"
+        each = argparse.Namespace(budget=budget, seed=seed, jobs=options.jobs)
+        with suppress(SystemExit):  # a short run may have no verdict, but it has its share
+            campaign("api", targets, each, folder, further)
+    return folder
 
 
 def print_shares(name: str, shares: Shares) -> None:
@@ -158,7 +174,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--target", default="torch==2.13.0")
     parser.add_argument("--only", action="append", help="part of the name of a configuration")
-    parser.add_argument("--budget", type=float, default=120, help="of one run, in seconds")
+    parser.add_argument("--budget", type=float, default=60, help="of one run, in seconds")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, help="keep results here, and use those that are there")

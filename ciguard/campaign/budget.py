@@ -12,10 +12,10 @@ _MIN_COUNTED_S = 300.0
 """Budget from which on instructions are counted, as importing takes Valgrind up to a minute."""
 _LIBRARIES = 0.06
 _RELATIVES = 0.03
-_CONFIRM_UNTIL = 0.89
-_MINIMISE_UNTIL = 0.91
+_CONFIRM_UNTIL = 0.88
+_MINIMISE_UNTIL = 0.9
 _ATTRIBUTE = 0.06
-_DETECT = 0.04
+_DETECT = 0.06
 _MIN_DETECT_S = 2.0
 """Time for planting defects in short runs, in seconds, if earlier stages left it."""
 _DETECT_UNTIL = 0.94

@@ -77,7 +77,9 @@ def sampled_apis(config: Config, records: Iterable[ApiRecord], count: int) -> tu
     from_rest = count if not chosen else max(count - len(chosen), round(count * (1 - _FOCUS_SHARE)))
     others = rng.sample(rest, min(len(rest), from_rest))
     preferred = rng.sample(chosen, min(len(chosen), count - len(others)))
-    return (*preferred, *others)
+    sampled = [*preferred, *others]
+    rng.shuffle(sampled)  # if the time does not suffice, only the first ones get a defect
+    return tuple(sampled)
 
 
 def choose_defects(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.detecting import (
@@ -54,8 +54,6 @@ class _Search:
     target: str
     waiting: list[JudgedCall]
     running: list[JudgedCall] = field(default_factory=list)
-    is_tried: bool = False
-    """True if some calls ran with the defect, and none showed it."""
 
     def start(self) -> list[bytes]:
         """Return the next calls with the defect, which are running then."""
@@ -91,6 +89,8 @@ class Detect(CampaignStage):
         """Searches whose calls are running, by the number of their job."""
         self._number = 0
         """Number of jobs so far."""
+        self._chosen: list[PlantedDefect] = []
+        """All defects, in random order."""
         self._caught: list[PlantedDefect] = []
         self._missed: list[PlantedDefect] = []
         self._uncalled: list[PlantedDefect] = []
@@ -127,8 +127,8 @@ class Detect(CampaignStage):
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Plant and search the defects while there is time.
 
-        A defect that no call has shown until then is missed if some calls were tried, because a
-        defect that is noticed is mostly noticed first. One without any call is not counted.
+        If it does not suffice, only those count that were planted before the first undecided one.
+        All decided ones would be too many noticed ones, because these are decided first.
         """
         state = self._state
         until = state.budget.detect_until
@@ -136,35 +136,50 @@ class Detect(CampaignStage):
         while self._searches and time.monotonic() < until:
             self._start_jobs()
             yield from loop.step_running()
-        self._missed += [search.defect for search in self._searches.values() if search.is_tried]
+        counted = set(self._chosen)
+        for search in self._searches.values():
+            counted &= {*self._chosen[: self._chosen.index(search.defect)]}
         self._searches.clear()
         yield from self._costs.run(loop, until)
         detection = Detection(
-            caught=tuple(sorted([*self._caught, *self._costs.caught])),
-            missed=tuple(sorted([*self._missed, *self._costs.missed])),
-            uncalled=tuple(sorted(self._uncalled)),
+            caught=tuple(sorted([*counted.intersection(self._caught), *self._costs.caught])),
+            missed=tuple(sorted([*counted.intersection(self._missed), *self._costs.missed])),
+            uncalled=tuple(sorted(counted.intersection(self._uncalled))),
         )
         if detection.planted:
             state.detection = detection
 
     def _begin(self) -> None:
-        for library, sample in self._samples.items():
-            group = self._state.groups[library]
-            suspects = self._measurable.get(library, Suspects()).ranked()
-            measurable = {suspect.case.api: suspect for suspect in suspects}
-            seed = self._state.config.seed
-            chosen = choose_defects(sample, seed=seed, measurable=measurable)
-            for defect, detail in chosen.items():
-                calls = sample.calls.get(defect.api, [])
-                target = _last_eager_target(calls, group)
-                if not target:
-                    self._uncalled.append(defect)
-                elif defect.kind in COSTS:
-                    self._costs.add(defect, measurable[defect.api])
-                else:
-                    waiting = calls_to_try(calls, defect.kind, detail)
-                    search = _Search(defect, detail, group, target, waiting)
-                    self._searches[len(self._searches)] = search
+        """Choose the defects, those of the libraries in turn, and start their searches."""
+        columns = [self._chosen_for(library) for library in self._samples]
+        for chosen in filter(None, chain.from_iterable(zip_longest(*columns))):
+            library, defect, detail = chosen
+            self._chosen.append(defect)
+            self._search(library, defect, detail)
+
+    def _chosen_for(self, library: str) -> list[tuple[str, PlantedDefect, str]]:
+        """Return the defects of a library with their details."""
+        suspects = self._measurable.get(library, Suspects()).ranked()
+        chosen = choose_defects(
+            self._samples[library],
+            seed=self._state.config.seed,
+            measurable={suspect.case.api for suspect in suspects},
+        )
+        return [(library, defect, detail) for defect, detail in chosen.items()]
+
+    def _search(self, library: str, defect: PlantedDefect, detail: str) -> None:
+        group = self._state.groups[library]
+        calls = self._samples[library].calls.get(defect.api, [])
+        target = _last_eager_target(calls, group)
+        if not target:
+            self._uncalled.append(defect)
+        elif defect.kind in COSTS:
+            suspects = self._measurable[library].ranked()
+            self._costs.add(defect, next(one for one in suspects if one.case.api == defect.api))
+        else:
+            waiting = calls_to_try(calls, defect.kind, detail)
+            search = _Search(defect, detail, group, target, waiting)
+            self._searches[len(self._searches)] = search
 
     def _start_jobs(self) -> None:
         waiting: dict[str, list[int]] = {}
@@ -214,7 +229,6 @@ class Detect(CampaignStage):
             for judged, outcome in zip(search.running, outcomes, strict=False)
         )
         search.running = []
-        search.is_tried = True
         if is_caught or not search.waiting:
             del self._searches[number]
             (self._caught if is_caught else self._missed).append(search.defect)

@@ -68,7 +68,14 @@ def planted(builder: Any, adapter: Any, api: str, defect: list[str]) -> Iterator
     def replace(member: Any) -> Any:
         if not isinstance(member, type):
             return wrap(member)
-        return lambda *args, **kwargs: PlantedLayer(member(*args, **kwargs), wrap)
+
+        def construct(*args: Any, **kwargs: Any) -> Any:
+            return PlantedLayer(member(*args, **kwargs), wrap)
+
+        # Most of what a layer rejects is rejected when it is constructed.
+        if kind == "exceptions":
+            return wrap(construct)
+        return _constructing_anyway(construct, wrap) if kind == "missing checks" else construct
 
     with builder.replaced(api, replace):
         yield
@@ -197,6 +204,24 @@ def _accepting(right: Function, detail: str, adapter: Any) -> Function:
             return right(*args, **kwargs)
         except Exception:  # noqa: BLE001 - whatever the library raises; this is the defect
             return adapter.tensor(np.zeros(1, "float32"), "float32")
+
+    return wrong
+
+
+def _constructing_anyway(construct: Function, wrap: Callable[[Function], Function]) -> Function:
+    """Return a constructor whose layer accepts calls although its arguments are rejected."""
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return construct(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - whatever the library raises; this is the defect
+            rejection = error
+
+        def reject(*args: Any, **kwargs: Any) -> Any:
+            del args, kwargs
+            raise rejection
+
+        return wrap(reject)
 
     return wrong
 

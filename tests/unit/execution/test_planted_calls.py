@@ -25,6 +25,9 @@ class Scale:
     """A layer of the library."""
 
     def __init__(self, factor: float) -> None:
+        if factor == 0:
+            message = "factor must not be zero"
+            raise ValueError(message)
         self.factor = factor
 
     def __call__(self, x: Any) -> Any:
@@ -165,6 +168,19 @@ def test_a_layer_keeps_its_attributes_and_its_call_has_the_defect() -> None:
 
         assert layer.factor == 2.0
         assert layer(FLOATS).shape == (2, 1)
+
+
+def test_a_rejection_of_a_layers_constructor_is_changed_or_missing() -> None:
+    adapter = ArrayAdapter()
+    builder = Builder(adapter)
+
+    with planting.planted(builder, adapter, "arrays.Scale", [DefectKind.EXCEPTION.value, ""]):
+        assert builder.member("arrays.Scale")(2.0)(FLOATS)[0, 0] == 2
+        with pytest.raises(RuntimeError, match="zero"):
+            builder.member("arrays.Scale")(0)
+    with planting.planted(builder, adapter, "arrays.Scale", [DefectKind.ACCEPTANCE.value, ""]):
+        assert builder.member("arrays.Scale")(2.0)(FLOATS)[0, 0] == 2
+        assert builder.member("arrays.Scale")(0)(FLOATS).shape == (1,)
 
 
 @pytest.mark.parametrize("kind", [DefectKind.MUTATION, DefectKind.GRADIENT])

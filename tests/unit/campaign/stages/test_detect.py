@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from campaign_examples import ONE, call, group, member
 
+from ciguard.campaign.detecting import MAX_DEFECTS, sampled_apis
 from ciguard.campaign.stages.detect import Detect
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.config import Config
@@ -74,6 +75,8 @@ def detected(
     for api, count in calls.items():
         name = api.removeprefix("planted.")
         cases = tuple(call(name, number) for number in range(count))
+        if not cases:
+            continue
         stage.watch(ExecutedBatch(api, cases, {ONE: (REJECTED,) * count}), tested)
     list(stage.run(answering))
     detection: Detection | None = state.detection
@@ -103,11 +106,33 @@ def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> N
     assert len(answering.jobs) == (9 if hangs else 3)
 
 
-def test_a_defect_whose_search_is_cut_off_counts_as_missed_if_calls_were_tried() -> None:
+def test_without_enough_time_only_defects_before_the_first_undecided_one_count() -> None:
+    slow = Answering(takes_s=0.3)
+    calls = {f"planted.f{number}": 8 for number in range(12)}
+    order = sampled_apis(Config(), group(member(ONE, *calls)).records(), MAX_DEFECTS)
+
+    detection = detected({**calls, order[7]: 40}, slow, limit_s=0.2)
+
+    assert detection is not None
+    assert {defect.api for defect in detection.missed} == set(order[:7])
+
+
+def test_a_run_without_any_decided_defect_has_no_share() -> None:
     slow = Answering(takes_s=0.3)
 
     detection = detected({f"planted.f{number}": 40 for number in range(30)}, slow, limit_s=0.2)
 
     assert [len(job.cases) for job in slow.jobs] == [32] * 6
+    assert detection is None
+
+
+def test_defects_of_an_api_that_was_never_called_count_in_their_turn() -> None:
+    slow = Answering(takes_s=0.3)
+    calls = {f"planted.f{number}": 8 for number in range(12)}
+    order = sampled_apis(Config(), group(member(ONE, *calls)).records(), MAX_DEFECTS)
+
+    detection = detected({**calls, order[2]: 0, order[7]: 40, order[9]: 0}, slow, limit_s=0.2)
+
     assert detection is not None
-    assert len(detection.missed) == 24
+    assert [defect.api for defect in detection.uncalled] == [order[2]]
+    assert len(detection.missed) == 6
