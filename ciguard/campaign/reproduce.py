@@ -51,8 +51,10 @@ def reproduce(
         started = dispatcher.start([spec])[spec.name]
         if isinstance(started, WorkerStartError):
             raise started
-        job = Job(spec.name, "reproduce", (encode(bucket.finding.case),), fresh=True)
-        dispatcher.add(job)
+        case_text, is_synchronous = encode(case), bucket.finding.loses_device
+        dispatcher.add(
+            Job(spec.name, "reproduce", (case_text,), fresh=True, is_synchronous=is_synchronous)
+        )
         while not dispatcher.failure(spec.name):
             for result in dispatcher.wait(_WAIT_S):
                 return result.outcomes[0]

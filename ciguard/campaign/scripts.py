@@ -181,6 +181,7 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
             }.items()
         ),
         device=device,
+        gpu=target.device_number,
         mode=target.mode,
         module=library.module,
     )

@@ -11,6 +11,7 @@ from ciguard.domain.case import Case, case_from_json, case_to_json
 from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.domain.outcomes import (
+    Crashed,
     Frame,
     Outcome,
     outcome_from_json,
@@ -114,6 +115,12 @@ class Finding:
     message: str
     """The defect in one line. May hold fuzzed text: escape it for display."""
     evidence: Evidence = Evidence()
+
+    @property
+    def loses_device(self) -> bool:
+        """True if an error on a device, which it does not survive, shows the defect."""
+        outcomes = [self.outcomes.get(name) for name in self.targets[-1:]]
+        return any(isinstance(one, Crashed) and one.is_device_error for one in outcomes)
 
 
 class Confirmation(StrEnum):

@@ -44,6 +44,10 @@ class Job:
     It reveals results that depend on uninitialised memory or on chance. 0 changes neither."""
     has_ample_memory: bool = False
     """True for a fresh worker with a higher memory limit, see `Limits.ample_memory_mib`."""
+    is_synchronous: bool = False
+    """True for a fresh worker whose device runs each kernel before the call returns.
+
+    The failing call then raises the device's error itself. A CPU always works so."""
     limit_s: float = 0.0
     """Timeout of one case, in seconds; 0 for the target's own limit."""
     first_limit_s: float = 0.0

@@ -86,6 +86,7 @@ class Lane:
         is_unfit = (
             job.perturb
             or job.has_ample_memory
+            or job.is_synchronous
             or job.session != self.worker.session
             or self.ledger.is_due(now)
             or (self.worker.served and (used_up or job.fresh or self.worker.is_bloated))

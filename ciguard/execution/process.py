@@ -173,6 +173,7 @@ class ServerProcess:
         *,
         perturb: int = 0,
         has_ample_memory: bool = False,
+        is_synchronous: bool = False,
     ) -> int:
         """Request a child that runs `operation` with these descriptors.
 
@@ -181,6 +182,7 @@ class ServerProcess:
             descriptors: descriptors that the task needs.
             perturb: byte that fills newly allocated memory; 0 leaves memory as it is.
             has_ample_memory: whether the child has the higher memory limit.
+            is_synchronous: whether the child's device runs each kernel before the call returns.
 
         Returns:
             The request's ticket, which the report `Forked` repeats.
@@ -194,6 +196,7 @@ class ServerProcess:
             "ticket": self._tickets,
             "perturb": perturb,
             "has_ample_memory": has_ample_memory,
+            "is_synchronous": is_synchronous,
         }
         message = json.dumps(request).encode()
         try:

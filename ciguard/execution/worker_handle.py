@@ -42,13 +42,20 @@ class WorkerOptions:
     """Byte that fills newly allocated memory."""
     has_ample_memory: bool = False
     """True for a higher memory limit."""
+    is_synchronous: bool = False
+    """True for a device that runs each kernel before the call returns."""
 
     @classmethod
     def of(cls, job: Job | None) -> WorkerOptions:
         """Return what a job needs; an ordinary worker if there is no job."""
         if job is None:
             return cls()
-        return cls(session=job.session, perturb=job.perturb, has_ample_memory=job.has_ample_memory)
+        return cls(
+            session=job.session,
+            perturb=job.perturb,
+            has_ample_memory=job.has_ample_memory,
+            is_synchronous=job.is_synchronous,
+        )
 
 
 class WorkerHandle:
@@ -116,6 +123,7 @@ class WorkerHandle:
                 descriptors,
                 perturb=needs.perturb,
                 has_ample_memory=needs.has_ample_memory,
+                is_synchronous=needs.is_synchronous,
             )
 
     @property

@@ -126,7 +126,7 @@ def visible_device(target: Target, outer: Mapping[str, str]) -> str:
     Raises:
         ProvisioningError: if the job has too few visible GPUs for the device's number.
     """
-    number = int(target.device.partition(":")[2])
+    number = target.device_number
     visible = outer.get(_VISIBLE_DEVICES)
     if visible is None:
         return str(number)

@@ -123,6 +123,11 @@ class Target:
         """Device without its number, `cpu` or `cuda`, for which a package must be built."""
         return self.device.partition(":")[0]
 
+    @property
+    def device_number(self) -> int:
+        """Number of the device among the GPUs that the job sees; 0 for a CPU."""
+        return int(self.device.partition(":")[2] or 0)
+
     def __str__(self) -> str:
         """Return the target's name."""
         return self.name

@@ -16,6 +16,10 @@ The last repetition of a case that ends its worker has more memory than usual. A
 otherwise met the limit of the worker, not a defect of the library, and is dropped. Many
 libraries do not check whether an allocation succeeds, so this includes invalid accesses.
 
+The first of several repetitions of a case that loses its device runs each kernel synchronously, so
+that the error has the frames of the failing call. A race between kernels may need the others, so
+this repetition refutes nothing.
+
 For a difference in values, the case also runs with inputs that are moved by one rounding error. If
 these results, or those of the repetitions, differ as much as the targets do, rounding explains the
 difference. It is then neither a finding nor flaky.
@@ -25,8 +29,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.findings import Confirmation, Finding, PairKind
@@ -42,13 +45,17 @@ from ciguard.oracles import (
     traits_of,
 )
 from ciguard.oracles.comparing import (
-    is_explained_by_rounding,
     may_be_rounding,
     perturb_case,
     result_epsilon,
 )
-from ciguard.triage.fingerprint import fingerprint
-from ciguard.triage.repetitions import changed_targets, is_random, with_own_seed
+from ciguard.triage.candidates import Candidate, RepetitionGroup, explained_by_rounding
+from ciguard.triage.repetitions import (
+    changed_targets,
+    is_random,
+    most_common_finding,
+    with_own_seed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,28 +100,6 @@ class ConfirmationResult:
     """For a flaky finding, the number of repetitions."""
 
 
-@dataclass(slots=True)
-class _Candidate:
-    key: str
-    finding: Finding
-    findings: list[Finding] = field(default_factory=list)
-    """The finding of each repetition."""
-    outcomes_by_repetition: list[dict[str, Outcome]] = field(default_factory=list)
-    """For each repetition, the outcomes by target."""
-    perturbed_outcomes: list[dict[str, Outcome]] = field(default_factory=list)
-    """For each repetition, the outcomes by target of the call with perturbed inputs."""
-
-
-@dataclass(slots=True)
-class _RepetitionGroup:
-    """Candidates that are repeated together, in one worker per target."""
-
-    candidates: list[_Candidate]
-    targets: tuple[str, ...]
-    repetition: int = 0
-    outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
-
-
 class SubjectLookup(Protocol):
     """Function that returns the subject of a finding: library, API, tags and targets."""
 
@@ -154,8 +139,8 @@ class Confirmer:
         self._repetitions = repetitions
         self._subject_of = subject_of
         self._time_left = time_left
-        self._queue: list[tuple[int, int, _Candidate]] = []
-        self._groups: dict[int, _RepetitionGroup] = {}
+        self._queue: list[tuple[int, int, Candidate]] = []
+        self._groups: dict[int, RepetitionGroup] = {}
         self._number = 0
 
     def propose(self, key: str, finding: Finding) -> None:
@@ -170,7 +155,7 @@ class Confirmer:
         self._number += 1
         takes_long = traits_of(finding.oracle).takes_whole_timeout
         urgency = 0 if takes_long else -finding.severity - 1
-        heapq.heappush(self._queue, (urgency, self._number, _Candidate(key, finding)))
+        heapq.heappush(self._queue, (urgency, self._number, Candidate(key, finding)))
 
     @property
     def is_idle(self) -> bool:
@@ -184,7 +169,7 @@ class Confirmer:
         running = [candidate for group in self._groups.values() for candidate in group.candidates]
         return sum(map(self._needed_s, [*queued, *running]))
 
-    def _needed_s(self, candidate: _Candidate) -> float:
+    def _needed_s(self, candidate: Candidate) -> float:
         if not traits_of(candidate.finding.oracle).takes_whole_timeout:
             return _SECONDS_PER_CANDIDATE
         factor = _MIN_TIMEOUT_FACTOR + _HANG_TIMEOUT_FACTOR * (self._repetitions - 1)
@@ -196,7 +181,7 @@ class Confirmer:
         Args:
             is_patient: whether to wait for further candidates that can share a worker.
         """
-        delayed: list[tuple[int, int, _Candidate]] = []
+        delayed: list[tuple[int, int, Candidate]] = []
         while self._queue and len(self._groups) < _MAX_RUNNING_GROUPS:
             entry = heapq.heappop(self._queue)
             first = entry[2]
@@ -207,14 +192,14 @@ class Confirmer:
                     continue
                 candidates += self._dequeue_companions(tuple(first.finding.outcomes))
             self._number += 1
-            self._groups[self._number] = _RepetitionGroup(candidates, tuple(first.finding.outcomes))
+            self._groups[self._number] = RepetitionGroup(candidates, tuple(first.finding.outcomes))
             self._repeat(self._number)
         for entry in delayed:
             heapq.heappush(self._queue, entry)
 
-    def _dequeue_companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
+    def _dequeue_companions(self, targets: tuple[str, ...]) -> Iterator[Candidate]:
         """Remove candidates from the queue that can share a worker on the given targets."""
-        chosen: list[tuple[int, int, _Candidate]] = []
+        chosen: list[tuple[int, int, Candidate]] = []
         for entry in sorted(self._queue):
             finding = entry[2].finding
             if not traits_of(finding.oracle).loses_worker and tuple(finding.outcomes) == targets:
@@ -258,11 +243,12 @@ class Confirmer:
                 fresh=True,
                 perturb=perturb,
                 has_ample_memory=self._is_memory_test(group),
+                is_synchronous=self._is_synchronous(group),
                 limit_s=limit_s,
             )
             self._dispatcher.add(job, Priority.URGENT)
 
-    def _is_memory_test(self, group: _RepetitionGroup) -> bool:
+    def _is_memory_test(self, group: RepetitionGroup) -> bool:
         """Return whether a group's repetition is the last one of a case that ends its worker.
 
         A single repetition is none: without an earlier one, a flaky case would be taken for one
@@ -272,7 +258,12 @@ class Confirmer:
         is_last = 0 < group.repetition == self._repetitions - 1
         return is_last and traits.loses_worker and not traits.takes_whole_timeout
 
-    def _limit_s(self, candidate: _Candidate) -> float:
+    def _is_synchronous(self, group: RepetitionGroup) -> bool:
+        """Return whether a group's repetition runs the kernels of a device synchronously."""
+        is_first_of_several = group.repetition == 0 < self._repetitions - 1
+        return is_first_of_several and group.candidates[0].finding.loses_device
+
+    def _limit_s(self, candidate: Candidate) -> float:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
         if not traits_of(candidate.finding.oracle).takes_whole_timeout:
             return 0.0
@@ -308,7 +299,7 @@ class Confirmer:
             del self._groups[number]
         return settled
 
-    def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[ConfirmationResult]:
+    def _settle_repetition(self, group: RepetitionGroup) -> Iterator[ConfirmationResult]:
         """Yield the results of the candidates that need no further repetition."""
         remaining = []
         rows = zip(*(group.outcomes[name] for name in group.targets), strict=True)
@@ -318,6 +309,9 @@ class Confirmer:
             if may_be_rounding(candidate.finding):
                 candidate.perturbed_outcomes.append(next(outcomes_of_perturbed_cases))
             if not self._is_reproduced(candidate, outcomes):
+                if self._is_synchronous(group):
+                    remaining.append(candidate)
+                    continue
                 if self._is_memory_test(group) or is_random(
                     candidate.finding, candidate.outcomes_by_repetition, outcomes
                 ):
@@ -327,20 +321,20 @@ class Confirmer:
                     candidate.key,
                     candidate.finding,
                     Confirmation.FLAKY,
-                    shown=group.repetition,
+                    shown=len(candidate.findings),
                     tried=group.repetition + 1,
                 )
             elif group.repetition + 1 < self._repetitions:
                 remaining.append(candidate)
-            elif _is_explained_by_rounding(candidate):
+            elif explained_by_rounding(candidate):
                 yield ConfirmationResult(candidate.key, candidate.finding, None)
             else:
                 yield ConfirmationResult(
-                    candidate.key, _most_common_finding(candidate.findings), Confirmation.CONFIRMED
+                    candidate.key, most_common_finding(candidate.findings), Confirmation.CONFIRMED
                 )
         group.candidates = remaining
 
-    def _is_reproduced(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
+    def _is_reproduced(self, candidate: Candidate, outcomes: dict[str, Outcome]) -> bool:
         """Return whether a repetition shows the candidate again, and store its outcomes."""
         proposed = candidate.finding
         if traits_of(proposed.oracle).compares_results and changed_targets(
@@ -368,7 +362,7 @@ class Confirmer:
         Args:
             target: name of the target whose candidates are removed; empty for all candidates.
         """
-        abandoned: list[_Candidate] = []
+        abandoned: list[Candidate] = []
         for entry in sorted(self._queue):
             if not target or target in entry[2].finding.outcomes:
                 self._queue.remove(entry)
@@ -382,21 +376,3 @@ class Confirmer:
             ConfirmationResult(candidate.key, candidate.finding, Confirmation.PENDING)
             for candidate in abandoned
         ]
-
-
-def _is_explained_by_rounding(candidate: _Candidate) -> bool:
-    """Return whether rounding errors explain a candidate's difference in values."""
-    if not may_be_rounding(candidate.finding):
-        return False
-    repetitions = [*candidate.outcomes_by_repetition, *candidate.perturbed_outcomes]
-    outcomes_by_target = {
-        name: [outcomes[name] for outcomes in repetitions] for name in candidate.finding.outcomes
-    }
-    return is_explained_by_rounding(candidate.findings[-1], outcomes_by_target)
-
-
-def _most_common_finding(findings: list[Finding]) -> Finding:
-    """Return the first of the findings that have the most frequent fingerprint."""
-    keys = [fingerprint(finding).key for finding in findings]
-    (key, _), *_ = Counter(keys).most_common(1)
-    return findings[keys.index(key)]

@@ -16,6 +16,9 @@ class EnvironmentHint:
     variables: tuple[tuple[str, str], ...] = ()
     """Name and value of environment variables to set before the library is imported."""
     device: str = "cpu"
+    """Device as the script names it: `cpu`, or `cuda:0` for the only GPU that it sees."""
+    gpu: int = 0
+    """Position of the GPU among those that the job sees, e.g. 1 for a finding on `cuda:1`."""
     mode: str = EAGER
     module: str = ""
     """Name with which the library is imported; empty if it is the library's name."""

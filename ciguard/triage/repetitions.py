@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind
 from ciguard.oracles import judged_level_of, traits_of
 from ciguard.oracles.comparing import NO_INPUTS
+from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,3 +85,10 @@ def is_random(
     if finding.pair is PairKind.NONE or not traits_of(finding.oracle).compares_results:
         return False
     return changed_targets(finding, repetitions, outcomes) == set(outcomes)
+
+
+def most_common_finding(findings: Sequence[Finding]) -> Finding:
+    """Return the first of the findings that have the most frequent fingerprint."""
+    keys = [fingerprint(finding).key for finding in findings]
+    (key, _), *_ = Counter(keys).most_common(1)
+    return findings[keys.index(key)]

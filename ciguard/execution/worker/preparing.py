@@ -58,5 +58,7 @@ def start_device(adapter: Any, settings: dict[str, Any]) -> None:
     Raises:
         Exception: whatever the library raises if the device cannot be used.
     """
+    if settings.get("is_synchronous"):
+        os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # read when the driver starts
     adapter.start_device(settings["memory_mib"])
     limits.limit_memory(settings["memory_mib"] + _DRIVER_MIB)

@@ -3,8 +3,8 @@
 Requests and reports travel as JSON datagrams over a Unix socket; the descriptors that a worker
 needs come with the request.
 
-    request   {"op": "fork", "ticket": 1, "perturb": 0, "has_ample_memory": false}
-                  + [connection, cell, log, stack]
+    request   {"op": "fork", "ticket": 1, "perturb": 0, "has_ample_memory": false,
+               "is_synchronous": false} + [connection, cell, log, stack]
               {"op": "measure", "ticket": 1, …} + [connection, cell, log, stack]
               {"op": "describe", "ticket": 2} + [output, log, stack]
               {"op": "models", "ticket": 2} + [sources, output, log, stack]
@@ -176,6 +176,8 @@ class Server:
         settings = self._settings
         if request["has_ample_memory"]:
             settings = {**settings, "memory_mib": settings["ample_memory_mib"]}
+        if request["is_synchronous"]:
+            settings = {**settings, "is_synchronous": True}
         tasks = Tasks(self._adapter, self._executor, settings, perturb=request["perturb"])
         self._fork(tasks.task(request["op"]), request["ticket"], descriptors)
         return True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.case import as_kind
 from ciguard.domain.programs import ProgramCase
 from ciguard.levels.code.program_source import program_statements, shows_block_alone, with_preamble
-from ciguard.triage.scripting import comment, header, source_of
+from ciguard.triage.scripting import comment, environment_statements, header, source_of
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LINE_NOTE = "Lines are counted from where the program begins, below."
 def program_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return the text of the script: a header, the program, and a check that shows the defect."""
     case, writer = as_kind(finding.case, ProgramCase), source_of(finding, hint).writer
-    assignments = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
+    assignments = environment_statements(finding, hint)
     preamble = ["import os", "", *assignments] if assignments else []
     if hint.device != "cpu" and writer.device:
         preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]

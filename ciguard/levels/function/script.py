@@ -9,8 +9,7 @@ from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Errored
 from ciguard.levels.function.call_source import BROKEN, function_statements
 from ciguard.levels.function.oracle import FUNCTION
-from ciguard.triage.scripting import comment, header
-from ciguard.writing import scalar
+from ciguard.triage.scripting import comment, environment_statements, header
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
@@ -21,10 +20,7 @@ def function_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return a script that imports the program, makes the call and shows the failure."""
     case = as_kind(finding.case, FunctionCase)
     imports, statements = function_statements(finding, case, finding.library)
-    assignments = [
-        f"os.environ[{scalar(name)}] = {scalar(value)}  # read when imported"
-        for name, value in hint.variables
-    ]
+    assignments = environment_statements(finding, hint)
     standard = ["import os", "", *assignments, ""] if assignments else []
     beginning = "\n".join([*standard, *imports])
     note = comment("Run it in the folder that holds the program's path, with ciguard installed.")

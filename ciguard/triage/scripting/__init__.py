@@ -7,6 +7,7 @@ from ciguard.triage.scripting.comparison import (
     leaves_function,
     tolerances,
 )
+from ciguard.triage.scripting.environment import environment_statements
 from ciguard.triage.scripting.guarding import CALL as GUARD_CALL
 from ciguard.triage.scripting.guarding import END as GUARD_END
 from ciguard.triage.scripting.guarding import is_guarded
@@ -21,6 +22,7 @@ __all__ = [
     "comment",
     "comparison",
     "comparison_functions",
+    "environment_statements",
     "header",
     "indented_try",
     "is_guarded",

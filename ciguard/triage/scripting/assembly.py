@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.oracles import has_counts, is_measured
 from ciguard.triage.scripting import counting, guarding
+from ciguard.triage.scripting.environment import environment_statements
 from ciguard.triage.scripting.guarding import is_guarded
 from ciguard.triage.scripting.timing import imported_modules
 from ciguard.writing import UNIT_FUNCTION, ScriptSource, is_name, scalar, writer_of
@@ -82,7 +83,8 @@ def indented_try(calls: list[str], after_error: str) -> list[str]:
 
 
 def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> str:
-    standard = source.standard | ({"os"} if hint.variables else set())
+    variables = environment_statements(finding, hint)
+    standard = source.standard | ({"os"} if variables else set())
     if is_measured(finding):
         standard |= set(imported_modules(finding))
     if is_guarded(hint.mode):
@@ -97,9 +99,7 @@ def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> s
         lines.append(guarding.restart())
     if has_counts(finding):
         lines.append(counting.restart(finding))
-    for key, value in hint.variables:
-        lines.append(f"os.environ[{scalar(key)}] = {scalar(value)}  # read when imported")
-    lines.extend(source.writer.imports)
+    lines += [*variables, *source.writer.imports]
     if source.needs_numpy and "import numpy as np" not in lines:
         lines.append("import numpy as np")
     for module in submodules:

@@ -117,6 +117,8 @@ def _observed(outcome: Outcome | None) -> str:
 def _advice(outcome: Outcome | None) -> list[str]:
     """Return sentences on how to run a script with this outcome."""
     match outcome:
+        case Crashed() if outcome.is_device_error:
+            return ["Run it under `compute-sanitizer` to see the kernel, thread and address."]
         case Crashed():
             return ["Run with `python -X faulthandler` to see the Python stack."]
         case Exhausted():

@@ -33,6 +33,8 @@ class _Device:
         self.used = self.peak = 0
         self.drawn = 0
         self.limit = _MEMORY
+        self.is_blocking = False
+        """Whether each kernel ends before the call returns."""
 
 
 _DEVICE = _Device()
@@ -61,6 +63,7 @@ def start(memory_mib: int) -> None:
     time.sleep(_START_S)
     _DEVICE.library = bytearray(_START_MIB << 20)
     _DEVICE.limit = min(_MEMORY, memory_mib << 20)
+    _DEVICE.is_blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
     _DEVICE.is_started = True
 
 
@@ -117,6 +120,8 @@ def _launch(error: str = "") -> None:
         start(_START_MIB)
     synchronise()
     _DEVICE.pending = error
+    if _DEVICE.is_blocking:
+        synchronise()
 
 
 def add(x: Any) -> Any:
@@ -128,6 +133,12 @@ def add(x: Any) -> Any:
 def far(x: Any) -> Any:
     """Touch memory that is not its own, which surfaces later."""
     _launch(_ILLEGAL)
+    return x
+
+
+def raced(x: Any) -> Any:
+    """Touch memory that an earlier kernel frees, unless each kernel ends before the next."""
+    _launch("" if _DEVICE.is_blocking else _ILLEGAL)
     return x
 
 

@@ -306,7 +306,7 @@ def test_a_script_runs_on_the_single_visible_gpu() -> None:
 
     hint = remote_script_target(second).hint
 
-    assert hint.device == "cuda:0"
+    assert (hint.device, hint.gpu) == ("cuda:0", 1)
     assert ("NVIDIA_TF32_OVERRIDE", "0") in hint.variables
 
 
