@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign import LevelDefaults, RelationChooser, WorkerNeeds, digest_of_apis
@@ -30,13 +31,21 @@ if TYPE_CHECKING:
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], VisitedLevel]
 """Function that makes a level from the records of the APIs to call and the seed of the run."""
+_SIZES_IF_COMPILED = (1, 4, 16, 64)
+"""Numbers of calls in the first batches of an API if each shape is compiled: a call takes so long
+that several calls of each API would take most of a short run."""
 
 
 class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     """Level whose cases are calls of a library's APIs."""
 
     def __init__(
-        self, name: str, factory: LevelFactory, *, between_backends: LevelFactory | None = None
+        self,
+        name: str,
+        factory: LevelFactory,
+        *,
+        between_backends: LevelFactory | None = None,
+        if_compiled: LevelFactory | None = None,
     ) -> None:
         """Create the level.
 
@@ -45,10 +54,13 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             factory: makes the level of a group of targets.
             between_backends: makes the level of targets that compute with different libraries;
                 None for the same.
+            if_compiled: makes the level of targets of which one compiles each shape; None for the
+                same.
         """
         self.name = name
         self._factory = factory
         self._between_backends = between_backends or factory
+        self._if_compiled = if_compiled or factory
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
         """Return whether calls have relations."""
@@ -80,8 +92,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         selected_records = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
         for mode in group.modes if selected_records else ():
-            make_level = self._between_backends if group.spans_engines else self._factory
-            level = make_level(selected_records, config.seed)
+            level = self.factory_for(group)(selected_records, config.seed)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
             shares = focus_shares(selected_records, config.focus)
             stream = factory.visited_stream(
@@ -97,6 +108,14 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             streams.append(stream)
         return streams
 
+    def factory_for(self, group: Group) -> LevelFactory:
+        """Return what makes the level of a group."""
+        if group.spans_engines:
+            return self._between_backends
+        if any(group.compiles_each_shape(name) for name in group.names):
+            return self._if_compiled
+        return self._factory
+
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that runs the call and shows the defect."""
         return call_script(finding, hint)
@@ -111,4 +130,9 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         return perturbed_call(case, move)
 
 
-LEVEL = CallLevel("api", ApiLevel, between_backends=ComparedLevel)
+LEVEL = CallLevel(
+    "api",
+    ApiLevel,
+    between_backends=ComparedLevel,
+    if_compiled=partial(ApiLevel, sizes=_SIZES_IF_COMPILED),
+)

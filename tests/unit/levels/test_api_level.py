@@ -34,7 +34,7 @@ from ciguard.knowledge import understand
 from ciguard.levels import EXCLUDED_TAGS, LEVELS, Level, excluded_by_tag, select
 from ciguard.levels.api.call_mix import TO_DIFFER
 from ciguard.levels.api.level import ApiLevel
-from ciguard.levels.api.spec import CallLevel
+from ciguard.levels.api.spec import LEVEL, CallLevel
 from ciguard.values import SamplingScope
 from ciguard.values.check import problem
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
+    from ciguard.levels.api.spec import LevelFactory
 
 
 def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
@@ -277,37 +278,56 @@ def test_calls_for_several_backends_are_mostly_comparable_from_the_first_round_o
         assert intents[Intent.SPECIAL] > 0.1 * intents.total()
 
 
-@pytest.mark.parametrize("engine", ["", "jax"])
-def test_backends_get_calls_of_their_own_mix(engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engines", "expected"),
+    [(("", ""), "usual"), (("", "jax"), "backends"), (("jax", "jax"), "compiled")],
+)
+def test_backends_and_compiled_calls_have_levels_of_their_own(
+    engines: tuple[str, str], expected: str
+) -> None:
     made: list[str] = []
 
-    def usual(records: Sequence[ApiRecord], seed: int) -> ApiLevel:
-        made.append("usual")
-        return ApiLevel(records, seed)
+    def making(name: str) -> LevelFactory:
+        def make(records: Sequence[ApiRecord], seed: int) -> ApiLevel:
+            made.append(name)
+            return ApiLevel(records, seed)
 
-    def between_backends(records: Sequence[ApiRecord], seed: int) -> ApiLevel:
-        made.append("backends")
-        return ApiLevel(records, seed)
+        return make
 
     tested = group(member(ONE, SUM.api), member(TWO, SUM.api))
-    if engine:
-        second = tested.members[TWO]
-        second.identity = replace(second.identity, engine=engine)
+    for engine, of_engine in zip(engines, tested.members.values(), strict=True):
+        if engine:
+            of_engine.identity = replace(of_engine.identity, engine=engine)
     factory = StreamFactory(
         config=Config(out=Path("out")),
         groups={"planted": tested},
         dispatcher=cast("Dispatcher", None),
         lanes=1,
     )
+    level = CallLevel(
+        "api",
+        making("usual"),
+        between_backends=making("backends"),
+        if_compiled=making("compiled"),
+    )
 
     streams: list[Stream] = []
 
     def collected() -> Generator[Event, None, None]:
-        level = CallLevel("api", usual, between_backends=between_backends)
         streams.extend((yield from level.streams(factory)))
 
     list(collected())
     (stream,) = streams
 
-    assert made == ["backends" if engine else "usual"]
-    assert (stream.relating is None) == bool(engine)  # results of backends are compared instead
+    assert made == [expected]
+    # Results of backends are compared instead.
+    assert (stream.relating is None) == (expected == "backends")
+
+
+def test_an_api_whose_calls_are_compiled_is_called_once_at_first() -> None:
+    tested = group(member(ONE, SUM.api))
+    tested.members[ONE].identity = replace(tested.members[ONE].identity, engine="jax")
+
+    level = LEVEL.factory_for(tested)([SUM], 0)
+
+    assert [len(level.visit(SUM.api, number).cases) for number in range(5)] == [1, 4, 16, 64, 64]
