@@ -171,14 +171,14 @@ class Group:
         return len({member.identity.engine for member in self.running}) > 1
 
     def cheapest(self, targets: Sequence[str]) -> list[str]:
-        """Return the first target that does not compile each shape, or else the first one."""
-        cheap = [name for name in targets if not self.compiles_each_shape(name)]
+        """Return the first target that does not compile calls, or else the first one."""
+        cheap = [name for name in targets if not self.compiles_calls(name)]
         return [*cheap, *targets][:1]
 
-    def compiles_each_shape(self, target: str) -> bool:
-        """Return whether a target computes with a library that compiles each shape of a call."""
+    def compiles_calls(self, target: str) -> bool:
+        """Return whether a target computes with a library that compiles calls at first use."""
         engine = LIBRARIES.items().get(self.members[target].identity.engine)
-        return engine is not None and engine.compiles_each_shape
+        return engine is not None and engine.compiles_calls
 
     def mode_of(self, target: str) -> str:
         """Return the execution mode of a target."""

@@ -246,7 +246,7 @@ class Stream:
 
     def _is_parkable(self, target: str) -> bool:
         """Return whether slow cases are parked: compilation and devices have no steady pace."""
-        if self.group.mode_of(target) not in _UNCOMPILED or self.group.compiles_each_shape(target):
+        if self.group.mode_of(target) not in _UNCOMPILED or self.group.compiles_calls(target):
             return False
         return self.parks and self.group.members[target].identity.device == "cpu"
 

@@ -143,8 +143,9 @@ class Library:
     confined workers cannot."""
     first_import: str = ""
     """Progress message to show during the first import; empty if the import is fast."""
-    compiles_each_shape: bool = False
-    """True if the library, as a backend, compiles every operation for every shape."""
+    compiles_calls: bool = False
+    """True if the library compiles each operation at its first use, for its dtypes or shapes, so
+    that a first call takes much longer than the next ones."""
     script: Writer | None = None
     """Templates of tensors in scripts; None to use numpy arrays."""
     programs: ProgramStyle | None = None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], VisitedLevel]
 """Function that makes a level from the records of the APIs to call and the seed of the run."""
 _SIZES_IF_COMPILED = (1, 4, 16, 64)
-"""Numbers of calls in the first batches of an API if each shape is compiled: a call takes so long
+"""Numbers of calls in the first batches of an API if calls are compiled: a first call takes so long
 that several calls of each API would take most of a short run."""
 
 
@@ -54,8 +54,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             factory: makes the level of a group of targets.
             between_backends: makes the level of targets that compute with different libraries;
                 None for the same.
-            if_compiled: makes the level of targets of which one compiles each shape; None for the
-                same.
+            if_compiled: makes the level of targets of which one compiles calls; None for the same.
         """
         self.name = name
         self._factory = factory
@@ -112,7 +111,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         """Return what makes the level of a group."""
         if group.spans_engines:
             return self._between_backends
-        if any(group.compiles_each_shape(name) for name in group.names):
+        if any(group.compiles_calls(name) for name in group.names):
             return self._if_compiled
         return self._factory
 

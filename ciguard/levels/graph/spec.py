@@ -83,7 +83,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         sizes = GraphSizes(
             calls=config[CALLS],
             unit=config[UNIT],
-            is_slow=_compiles_each_shape(group),
+            is_slow=_compiles_calls(group),
             gradient_share=_GRADIENT_SHARE if has_gradients else 0.0,
             growing_share=_GROWING_SHARE if writer_of(group.library).larger else 0.0,
         )
@@ -152,8 +152,8 @@ def comparable(records: Iterable[ApiRecord]) -> list[ApiRecord]:
     ]
 
 
-def _compiles_each_shape(group: Group) -> bool:
-    return any(member.environment.library.compiles_each_shape for member in group.running)
+def _compiles_calls(group: Group) -> bool:
+    return any(member.environment.library.compiles_calls for member in group.running)
 
 
 def _compared_modes(group: Group) -> list[str]:

@@ -153,14 +153,14 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
 
 
 def _compiles(group: Group) -> bool:
-    """Return whether the backend of a target compiles each operation for each shape."""
+    """Return whether the backend of a target compiles operations at first use."""
     libraries = LIBRARIES.items()
     environments = [member.environment for member in group.running]
     backends = [
         environment.variables.get(environment.library.backend_variable, "")
         for environment in environments
     ]
-    return any(libraries[name].compiles_each_shape for name in backends if name in libraries)
+    return any(libraries[name].compiles_calls for name in backends if name in libraries)
 
 
 LEVEL = ModelSpec()

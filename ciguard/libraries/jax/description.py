@@ -46,7 +46,7 @@ LIBRARY = Library(
         vectorising=Vectorising(vmap="jax.vmap", stack="jax.numpy.stack"),
         pickles_results=True,
     ),
-    compiles_each_shape=True,
+    compiles_calls=True,
     documentation="tensorflow",
     kernel_modules=("jax.experimental.mosaic", "jax.experimental.pallas"),
     security_policy="https://github.com/jax-ml/jax/security/policy",

@@ -29,6 +29,7 @@ LIBRARY = Library(
     program_limit_s=300.0,
     modes={"lazy": Mode()},
     needs_processes=True,
+    compiles_calls=True,
     first_import="compiling jittor's kernels (about 2 minutes, once)",
     script=SCRIPT,
     programs=PROGRAMS,

@@ -608,7 +608,7 @@ def test_a_group_without_running_targets_generates_no_batches() -> None:
     assert dispatcher.jobs == []
 
 
-def test_a_backend_that_compiles_each_shape_parks_nothing() -> None:
+def test_a_backend_that_compiles_calls_parks_nothing() -> None:
     played = parking_stream()
     compiled = played.group.members[ONE]
     compiled.identity = replace(compiled.identity, engine="jax")
