@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -27,13 +26,31 @@ if TYPE_CHECKING:
 REJECTED = Rejected("ValueError", "no")
 
 
+class Clock:
+    """A clock that only a loop advances, so that the speed of the machine does not matter."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("ciguard.campaign.stages.detect.time", SimpleNamespace(monotonic=clock))
+    return clock
+
+
 class Answering:
     """A dispatcher and a loop whose jobs end at once, as if no defect had been planted."""
 
     is_proven = True
     needed_s = 0.0
 
-    def __init__(self, *, hangs: bool = False, takes_s: float = 0.0) -> None:
+    def __init__(self, clock: Clock, *, hangs: bool = False, takes_s: float = 0.0) -> None:
+        self.clock = clock
         self.jobs: list[Job] = []
         self.waiting: list[Job] = []
         self.stage: Detect | None = None
@@ -52,7 +69,7 @@ class Answering:
 
     def step_running(self) -> Iterator[Event]:
         assert self.stage is not None
-        time.sleep(self._takes_s)
+        self.clock.now_s += self._takes_s
         waiting, self.waiting = self.waiting, []
         for job in waiting:
             outcomes = (Hung(1.0),) if self._hangs else (REJECTED,) * len(job.cases)
@@ -68,7 +85,7 @@ def detected(
         config=Config(),
         groups={"planted": tested},
         dispatcher=answering,
-        budget=SimpleNamespace(detect_until=time.monotonic() + limit_s, measures=False),
+        budget=SimpleNamespace(detect_until=answering.clock.now_s + limit_s, measures=False),
         detection=None,
     )
     stage = answering.stage = Detect(cast("CampaignState", state))
@@ -83,8 +100,8 @@ def detected(
     return detection
 
 
-def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
-    answering = Answering()
+def test_defects_run_in_workers_of_their_own_and_each_call_is_tried(clock: Clock) -> None:
+    answering = Answering(clock)
 
     detection = detected({"planted.double": 40}, answering)
 
@@ -95,8 +112,8 @@ def test_defects_run_in_workers_of_their_own_and_each_call_is_tried() -> None:
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> None:
-    answering = Answering(hangs=hangs)
+def test_several_defects_share_a_worker_and_each_is_decided(clock: Clock, *, hangs: bool) -> None:
+    answering = Answering(clock, hangs=hangs)
 
     detection = detected({f"planted.f{number}": 8 for number in range(9)}, answering)
 
@@ -106,8 +123,10 @@ def test_several_defects_share_a_worker_and_each_is_decided(*, hangs: bool) -> N
     assert len(answering.jobs) == (9 if hangs else 3)
 
 
-def test_without_enough_time_only_defects_before_the_first_undecided_one_count() -> None:
-    slow = Answering(takes_s=0.3)
+def test_without_enough_time_only_defects_before_the_first_undecided_one_count(
+    clock: Clock,
+) -> None:
+    slow = Answering(clock, takes_s=0.3)
     calls = {f"planted.f{number}": 8 for number in range(12)}
     order = sampled_apis(Config(), group(member(ONE, *calls)).records(), MAX_DEFECTS)
 
@@ -117,8 +136,8 @@ def test_without_enough_time_only_defects_before_the_first_undecided_one_count()
     assert {defect.api for defect in detection.missed} == set(order[:7])
 
 
-def test_a_run_without_any_decided_defect_has_no_share() -> None:
-    slow = Answering(takes_s=0.3)
+def test_a_run_without_any_decided_defect_has_no_share(clock: Clock) -> None:
+    slow = Answering(clock, takes_s=0.3)
 
     detection = detected({f"planted.f{number}": 40 for number in range(30)}, slow, limit_s=0.2)
 
@@ -126,8 +145,8 @@ def test_a_run_without_any_decided_defect_has_no_share() -> None:
     assert detection is None
 
 
-def test_defects_of_an_api_that_was_never_called_count_in_their_turn() -> None:
-    slow = Answering(takes_s=0.3)
+def test_defects_of_an_api_that_was_never_called_count_in_their_turn(clock: Clock) -> None:
+    slow = Answering(clock, takes_s=0.3)
     calls = {f"planted.f{number}": 8 for number in range(12)}
     order = sampled_apis(Config(), group(member(ONE, *calls)).records(), MAX_DEFECTS)
 
