@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.sources.names import chain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Mapping
 
 ALL_NAMES = "*"
 """Name that stands for all names of a module."""
@@ -104,23 +104,25 @@ class Imports:
         return imports
 
 
-def imports_of(tree: ast.AST, package: str | None = None, beside: Collection[str] = ()) -> Imports:
+def imports_of(
+    tree: ast.AST, package: str | None = None, beside: Mapping[str, str] | None = None
+) -> Imports:
     """Return the imports of a module in any scope; of several imports of a name, the last counts.
 
     Args:
         tree: syntax tree of the module.
         package: dotted name of the module's package, empty at the top level; None to omit relative
             imports.
-        beside: names of modules in the same folder, which a script imports without the package's
-            name.
+        beside: top-level modules that are found in a folder of the sources, as a script finds the
+            modules beside it → dotted name of that folder.
     """
     imported_names: dict[str, str] = {}
     modules: set[str] = set()
     for item in imports_in(tree, package or ""):
         if item.is_relative and package is None:
             continue
-        is_beside = item.qualified_name.partition(".")[0] in beside
-        prefix = f"{package}." if is_beside else ""
+        folder = (beside or {}).get(item.qualified_name.partition(".")[0], "")
+        prefix = f"{folder}." if folder else ""
         modules |= {prefix + item.qualified_name, prefix + item.module}
         imported_names[item.local] = prefix + item.qualified_name
     return Imports(imported_names, frozenset(modules))

@@ -25,6 +25,9 @@ DATABASES = {"default": {"ENGINE": "django.db.backends.mysql", "NAME": "photos",
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 """
 
+UNUSABLE = "Django's settings {} cannot be loaded, and defaults are used:"
+UNDEFINED = "NameError: name 'undefined' is not defined"
+
 MANAGE = """
 import os
 
@@ -127,6 +130,64 @@ def explored_as_it_lies(folder: Path) -> dict[str, ExploredFunction]:
         process_environment=ProcessEnvironment(is_lenient=True),
     )
     return {result.function.name: result for result in results}
+
+
+def test_project_may_lie_below_the_folder_that_is_explored(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "repository/backend")
+    views = (project / "photos/views.py").read_text()
+    (project / "photos/seeing.py").write_text(views.partition("@csrf_exempt\n@login")[0])
+    (project / "photos/views.py").write_text(
+        views.replace("def labels_of", "def unused").replace(
+            "from .models import Seen",
+            "from photos.models import Seen\nfrom photos.seeing import labels_of",
+        )
+    )
+
+    results = explored(tmp_path / "repository")
+
+    assert results["backend.photos.views.upload"].problem == ""
+    assert failures(results)["backend.photos.views.upload"] == {"IndexError"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "manage", "remark"),
+    [
+        (
+            f"{SETTINGS}\nKEY = undefined",
+            MANAGE,
+            f"{UNUSABLE.format('project.settings')} {UNDEFINED} (project/settings.py, line 10)",
+        ),
+        (
+            SETTINGS,
+            MANAGE.replace("project.settings", "config.settings"),
+            f"{UNUSABLE.format('config.settings')} there is no such module",
+        ),
+        (
+            SETTINGS.replace('"photos"]', '"photos", "app_of_nobody"]'),
+            MANAGE,
+            "app_of_nobody of INSTALLED_APPS is not installed, and was left out",
+        ),
+    ],
+    ids=["invalid", "missing", "missing app"],
+)
+def test_settings_that_cannot_be_used_are_named_with_the_reason(
+    tmp_path: Path, settings: str, manage: str, remark: str
+) -> None:
+    results = explored(write_project(tmp_path / "site", settings=settings, manage=manage))
+
+    assert remark in results["photos.views.upload"].remarks
+    assert failures(results) == {"photos.views.upload": {"IndexError"}}
+
+
+def test_failing_model_is_reported_alike_for_each_function(tmp_path: Path) -> None:
+    folder = write_project(tmp_path / "site")
+    (folder / "photos/models.py").write_text("KEY = undefined")
+
+    results = explored(folder)
+
+    assert {one.problem for one in results.values()} == {
+        f"cannot be imported: {UNDEFINED} (photos/models.py, line 1)"
+    }
 
 
 @pytest.mark.slow

@@ -141,6 +141,46 @@ def alarm(image):
     }  # fmt: skip
 
 
+def test_judgements_of_safety_and_findings_in_the_web_have_stub_responses(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+NAMES = ("UNKNOWN", "VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
+
+def is_safe(image):
+    safe = client.safe_search_detection(image=image).safe_search_annotation
+    if safe.adult >= vision.Likelihood.LIKELY or safe.racy > 4:
+        return False
+    if safe.violence.name in ("LIKELY", "VERY_LIKELY"):
+        return False
+    if NAMES[safe.medical] == "POSSIBLE" and safe.spoof == vision.Likelihood.UNKNOWN:
+        return None
+    return not (safe.medical == 5 and safe.spoof == 5)
+
+def about(image):
+    web = client.web_detection(image=image).web_detection
+    if web.best_guess_labels and web.best_guess_labels[0].label == "eiffel tower":
+        return "paris"
+    for one in web.web_entities:
+        if one.score > 1.2 and "Cat" in one.description:
+            return "cat"
+    if len(web.pages_with_matching_images) > 4:
+        return "known"
+    if web.pages_with_matching_images and not web.full_matching_images:
+        return "altered"
+    return web.web_entities[0].description
+""",
+    )
+
+    assert {name: (result.problem, never(result)) for name, result in results.items()} == {
+        "app.is_safe": ("", set()),
+        "app.about": ("", set()),
+    }
+    (crash,) = results["app.about"].crashes
+    assert crash.titles == ("web_detection: nothing recognised",)
+
+
 def test_language_and_speech_get_matching_stub_responses(tmp_path: Path) -> None:
     results = explored(
         tmp_path,
@@ -190,8 +230,8 @@ def broken(image):
     missing.name
     return client.label_detection(image=image)
 
-def web(image):
-    return client.web_detection(image=image)
+def colours(image):
+    return client.image_properties(image=image)
 
 def outer(image):
     def inner():
@@ -218,7 +258,7 @@ class Broken:
 
     problems = {name.removeprefix("app."): result.problem for name, result in results.items()}
     assert "NameError" in problems["broken"]
-    assert "google web_detection" in problems["web"]
+    assert "google image_properties" in problems["colours"]
     assert problems["outer.<locals>.inner"] == "is nested in another function"
     assert problems["Needy.look"].startswith(
         "fails for each answer that was tried: AttributeError: 'None"

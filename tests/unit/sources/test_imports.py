@@ -75,7 +75,7 @@ def test_imports_of_without_a_package_omits_relative_imports() -> None:
 def test_imports_of_a_script_resolves_modules_in_its_folder() -> None:
     tree = ast.parse("import tools.fast\nfrom tools import slow\nimport numpy")
 
-    imports = imports_of(tree, "jobs", {"tools"})
+    imports = imports_of(tree, "jobs", {"tools": "jobs"})
 
     assert imports.imported_names == {
         "tools": "jobs.tools",

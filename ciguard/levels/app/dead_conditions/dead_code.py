@@ -20,7 +20,7 @@ from ciguard.levels.app.dead_conditions.readings import (
     spellings,
 )
 from ciguard.levels.app.providers.description import Field, RecognitionTask
-from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
+from ciguard.levels.app.providers.registered import PROVIDERS, messages_of, safety_messages_of
 from ciguard.levels.app.static_analysis.values import EACH, LISTED, Answer
 
 if TYPE_CHECKING:
@@ -217,6 +217,9 @@ def _is_enumerated(flow: ValueFlow) -> bool:
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""
+    if flow.source.operation.task is RecognitionTask.SAFETY:
+        kinds = safety_messages_of(flow.source.operation).UNSAFE_PROPERTIES
+        return any(field in spellings(kind) for kind in kinds)
     if not is_record_path(
         [step for step in flow.steps[:-2] if step not in ITEM_PRESERVING],
         _record_path(flow.source),

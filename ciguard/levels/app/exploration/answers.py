@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.recognised import BoundingBox, Entity, Face, Word
+from ciguard.levels.app.providers.recognised import (
+    LIKELIHOODS,
+    BoundingBox,
+    Entity,
+    Face,
+    Word,
+)
 from ciguard.levels.app.providers.registered import (
     face_messages_of,
     messages_of,
+    safety_messages_of,
     speech_messages_of,
 )
 from ciguard.levels.app.static_analysis.conditions import comparison_of_step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
@@ -33,6 +41,7 @@ _COMMON_RESULTS = {
     RecognitionTask.SPEECH: "hello",
     RecognitionTask.PHRASES: "the weather",
     RecognitionTask.LANGUAGE: "en",
+    RecognitionTask.WEB: "Sky",
 }
 """Task → a common result, which conditions rarely compare with."""
 _TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
@@ -135,6 +144,8 @@ def answers_to(
         return tuple(StubResponse(operation, title, content) for title, content in sentiments)
     if operation.task is RecognitionTask.FACES:
         return tuple(_faces(operation, numbers))
+    if operation.task is RecognitionTask.SAFETY:
+        return tuple(_judgements_of_safety(operation))
     if operation.returns_job_result:
         empty, plain, *others = _named_responses(operation, texts, numbers)
         still_running = replace(
@@ -147,7 +158,8 @@ def answers_to(
         for score in (_HIGH_SCORE, _LOW_SCORE)
         for kind in kinds
     )
-    return (*_named_responses(operation, texts, numbers), *entities)
+    partial = _partial_responses(operation) if operation.task is RecognitionTask.WEB else ()
+    return (*_named_responses(operation, texts, numbers), *entities, *partial)
 
 
 def _tests(condition: ServiceCondition) -> list[LiteralTest]:
@@ -207,9 +219,51 @@ def max_score_of(operation: Operation) -> float:
     return operation.between[1] if operation.between else 1.0
 
 
+def max_relative_score(operation: Operation) -> float:
+    """Return the maximum of scores as shares of `max_score_of`; infinite if there is none."""
+    return math.inf if operation.task is RecognitionTask.WEB else 1.0
+
+
+def response_judging_safety(
+    operation: Operation, likelihoods: Mapping[str, str], title: str = ""
+) -> StubResponse:
+    """Return a stub response that judges how likely the content of an image is unsafe.
+
+    Args:
+        operation: the operation that answers.
+        likelihoods: likelihood of each kind of unsafe content; others are very unlikely.
+        title: title of the response; if empty, its likelihoods.
+    """
+    shown = ", ".join(f"{name} {judged}" for name, judged in likelihoods.items())
+    content = safety_messages_of(operation).safety_answer(likelihoods)
+    return StubResponse(operation, title or shown or "nothing unsafe", content)
+
+
+def _judgements_of_safety(operation: Operation) -> Iterator[StubResponse]:
+    """Yield responses in which all kinds of content, or one kind, have each likelihood."""
+    properties = safety_messages_of(operation).UNSAFE_PROPERTIES
+    yield response_judging_safety(operation, {})
+    for likelihood in (*LIKELIHOODS[2:], LIKELIHOODS[0]):
+        judged = dict.fromkeys(properties, likelihood)
+        yield response_judging_safety(operation, judged, f"all kinds {likelihood}")
+    for likelihood in reversed(LIKELIHOODS):
+        for name in properties:
+            yield response_judging_safety(operation, {name: likelihood})
+
+
+def _partial_responses(operation: Operation) -> Iterator[StubResponse]:
+    """Yield responses with a plain result that each lack one of the answer's lists."""
+    plain = _response_with(operation, [common_result_of(operation)], _HIGH_SCORE)
+    (section,) = operation.results_path[:-1]
+    for name in plain.content[section]:
+        lists = {key: items for key, items in plain.content[section].items() if key != name}
+        yield replace(plain, title=f"{plain.title}, no {name}", content={section: lists})
+
+
 def _relative_scores(operation: Operation, numbers: Sequence[float]) -> list[float]:
     """Return the numbers that may be scores, as shares of the maximum score."""
-    return [n / max_score_of(operation) for n in numbers if 0 <= n <= max_score_of(operation)]
+    relative_scores = (number / max_score_of(operation) for number in numbers)
+    return [score for score in relative_scores if 0 <= score <= max_relative_score(operation)]
 
 
 def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[StubResponse]:
@@ -289,7 +343,8 @@ def _named_responses(
         {_LOW_SCORE, *(n + s for n in relative_scores for s in (-_SCORE_STEP, 0.0, _SCORE_STEP))}
     ):
         for text in (common, *texts):
-            yield _response_with(operation, [text], min(max(score, 0.0), 1.0))
+            limited = min(max(score, 0.0), max_relative_score(operation))
+            yield _response_with(operation, [text], limited)
     yield _response_with(operation, [common, *texts], _HIGH_SCORE)
     yield _response_with(operation, [*reversed(texts), common], _HIGH_SCORE)
     for text in (common, *texts):

@@ -34,9 +34,9 @@ def check_stub_responses(operations: Iterable[Operation]) -> None:
     """Raise `CannotCallError` if ciguard cannot write responses of an operation."""
     for operation in operations:
         has_keys = Field.KEY in (operation.fields or {})
-        is_sentiment = operation.task is RecognitionTask.SENTIMENT
+        is_fixed = operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.SAFETY}
         has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
-        if not has_answer_writer(operation) or not (has_keys or has_records or is_sentiment):
+        if not has_answer_writer(operation) or not (has_keys or has_records or is_fixed):
             msg = f"ciguard has no stub responses for {operation.title}"
             raise CannotCallError(msg)
 

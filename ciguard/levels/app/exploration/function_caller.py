@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -112,6 +112,7 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
         call.answer.operation.provider for function in functions for call in function.calls
     }
     readable = [inputs] if inputs else []
+    django = application.django
     hooks = {provider: hook_of(provider) for provider in providers_of(application)}
     readable += [Path(hook["file"]) for hook in hooks.values()]
     details = {
@@ -131,11 +132,12 @@ def host_of(  # noqa: PLR0913 - the application, and the settings of its process
         },
         "texts": dict(texts or {}),
         "variables": {} if is_real else _variables(application),
-        "django_settings": application.django_settings,
+        "django": None if django is None else asdict(django),
     }
     # Python puts the folder of a script on its path.
     folders = {str((root / module.file).resolve().parent): None for module in application.modules}
-    path = list(dict.fromkeys([str(root), *sorted(folders)]))
+    first = [str(root / django.folder)] if django else []
+    path = list(dict.fromkeys([*first, str(root), *sorted(folders)]))
     return Host(
         HostSettings(
             python=python,

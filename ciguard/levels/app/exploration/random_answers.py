@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.answers import (
@@ -10,6 +10,7 @@ from ciguard.levels.app.exploration.answers import (
     common_result_of,
     content_of,
     max_score_of,
+    response_judging_safety,
 )
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face, ScoredSentence
@@ -38,7 +39,7 @@ class RecognisedItem:
     kind: str = ""
     """Type of an entity; empty for other results."""
     likelihoods: Mapping[str, str] = field(default_factory=dict)
-    """Attribute of a face → its likelihood; empty for other results."""
+    """Attribute of a face, or kind of unsafe content, → its likelihood; else empty."""
     age: int = 30
     """Age of a face, in years."""
     width: float = 18
@@ -58,6 +59,9 @@ def response_recognising(operation: Operation, results: Sequence[RecognisedItem]
     title = "; ".join(shown) or "nothing recognised"
     if len(results) > _MAX_SHOWN:
         title = f"{title}; and {len(results) - _MAX_SHOWN} more"
+    if operation.task is RecognitionTask.SAFETY:
+        judged = results[0].likelihoods if results else {}
+        return replace(response_judging_safety(operation, judged), is_random=True)
     is_named = operation.task not in {RecognitionTask.SENTIMENT, RecognitionTask.FACES}
     keys = tuple(item.key for item in results if item.key) if is_named else ()
     kind = results[0].kind if results else ""

@@ -14,10 +14,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.levels.app.exploration.answers import common_result_of, max_score_of
+from ciguard.levels.app.exploration.answers import (
+    common_result_of,
+    max_relative_score,
+    max_score_of,
+)
 from ciguard.levels.app.exploration.random_answers import UNLIKELY, RecognisedItem
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.registered import face_messages_of, messages_of
+from ciguard.levels.app.providers.recognised import LIKELIHOODS
+from ciguard.levels.app.providers.registered import (
+    face_messages_of,
+    messages_of,
+    safety_messages_of,
+)
 from ciguard.values import SamplingScope, String, compile_sampler
 
 if TYPE_CHECKING:
@@ -47,7 +56,6 @@ _AGES = range(1, 100)
 _WIDTHS = (8, 18, 60, 200, 600)
 _LEFTS = (0, 2, 40, 160, 320, 500, 620)
 _SEPARATORS = ("", "", "", " ", " ", " ", "\n", "-", ": ")
-_LIKELIHOODS = (UNLIKELY, "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 _TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
 _NUMBER = re.compile(r"\d+")
 
@@ -100,7 +108,8 @@ class AnswerSearch:
         count = rng.choice([1, 2, 3, *(rng.randint(0, 9) for _ in range(3))])
         if fitting_counts and rng.random() < _COUNT_FROM_NUMBERS_RATE:
             count = rng.choice(fitting_counts)
-        if operation.task in _TEXT_TASKS and rng.random() < _ONE_LINE_RATE:
+        is_one_line = operation.task in _TEXT_TASKS and rng.random() < _ONE_LINE_RATE
+        if is_one_line or operation.task is RecognitionTask.SAFETY:
             count = 1
         kinds = [self._result(operation) for _ in range(rng.choice([1, 2, max(1, count)]))]
         items = [rng.choice(kinds) for _ in range(count)]
@@ -125,17 +134,22 @@ class AnswerSearch:
             [other],
             [],
         ]
+        if item.likelihoods:
+            one = rng.choice(list(item.likelihoods))
+            changes.append(
+                [replace(item, likelihoods={**item.likelihoods, one: rng.choice(LIKELIHOODS)})]
+            )
         replacement = rng.choice(changes)
         if operation.task in _TEXT_TASKS and rng.random() < _TEXT_MUTATION_RATE:
             replacement = [replace(item, key=self._texts.mutated(item.key))]
-        return (*results[:index], *replacement, *results[index + 1 :])[:_MAX_RESULTS]
+        limit = 1 if operation.task is RecognitionTask.SAFETY else _MAX_RESULTS
+        return (*results[:index], *replacement, *results[index + 1 :])[:limit]
 
     def _result(self, operation: Operation) -> RecognisedItem:
         rng = self._rng
         messages = messages_of(operation)
         kinds = list(messages.KINDS) if operation.task is RecognitionTask.ENTITIES else [""]
-        is_faces = operation.task is RecognitionTask.FACES
-        attributes = face_messages_of(operation).FACE_PROPERTIES if is_faces else ()
+        attributes = _attributes(operation)
         likely_attributes = rng.sample(attributes, rng.randint(0, min(3, len(attributes))))
         ages = [int(number) + step for number in self._numbers for step in (-10, 0, 1)]
         return RecognisedItem(
@@ -143,7 +157,7 @@ class AnswerSearch:
             score=self._score(operation),
             kind=rng.choice(kinds),
             likelihoods={
-                attribute: rng.choice(_LIKELIHOODS) if attribute in likely_attributes else UNLIKELY
+                attribute: rng.choice(LIKELIHOODS) if attribute in likely_attributes else UNLIKELY
                 for attribute in attributes
             },
             age=rng.choice([rng.choice(_AGES), *(age for age in ages if age in _AGES)]),
@@ -161,10 +175,20 @@ class AnswerSearch:
             for factor in factors
             for step in _OFFSETS
         ]
-        fitting = [score for score in near if min_score <= score <= 1.0]
+        max_score = max_relative_score(operation)
+        fitting = [score for score in near if min_score <= score <= max_score]
         sampled = rng.sample(fitting, min(4, len(fitting)))
         anything = [rng.uniform(min_score, 1.0), rng.uniform(min_score, 1.0), 0.95, 0.3]
         return round(rng.choice(anything + sampled), 4)
+
+
+def _attributes(operation: Operation) -> tuple[str, ...]:
+    """Return the attributes that have a likelihood in results of an operation."""
+    if operation.task is RecognitionTask.FACES:
+        return face_messages_of(operation).FACE_PROPERTIES
+    if operation.task is RecognitionTask.SAFETY:
+        return safety_messages_of(operation).UNSAFE_PROPERTIES
+    return ()
 
 
 class TextGenerator:

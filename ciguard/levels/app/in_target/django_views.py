@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import importlib.util
 import inspect
 import json
 import os
 import urllib.parse
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 _DATABASE = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
 _TEMPLATES = {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}
@@ -37,41 +38,83 @@ class _NoMigrations:
         """Return the migrations of an application: none."""
 
 
-def set_up(module: str) -> None:
+def set_up(project: Dict[str, Any], describe: Callable[[BaseException], str]) -> List[str]:
     """Load the application's settings and its models, with an empty database in memory.
 
     Args:
-        module: the module of the settings; empty if the application has none.
+        project: the fields of `DjangoProject` in `static_analysis/django.py`.
+        describe: returns the description of an exception for messages.
+
+    Returns:
+        Sentences about settings that could not be used.
 
     Raises:
         ImportError: if the settings import a package that is missing.
+        BaseException: what the applications of the settings raise while they are imported.
     """
     settings = importlib.import_module("django.conf").settings
-    if not settings.configured:
-        _load(settings, module)
+    remarks = [] if settings.configured else _load(settings, project, describe)
+    installed = [app for app in settings.INSTALLED_APPS if _is_installed(app)]
+    missing = [app for app in settings.INSTALLED_APPS if app not in installed]
+    settings.INSTALLED_APPS = installed
+    remarks += [f"{app} of INSTALLED_APPS is not installed, and was left out" for app in missing]
     settings.DATABASES = {"default": _DATABASE}
     settings.MIGRATION_MODULES = _NoMigrations()
     settings.ALLOWED_HOSTS = ["*"]
-    importlib.import_module("django").setup()
+    _populate()
     management = importlib.import_module("django.core.management")
     with contextlib.suppress(Exception):  # a view that needs a missing table fails by itself
         management.call_command(
             "migrate", run_syncdb=True, verbosity=0, interactive=False, skip_checks=True
         )
+    return remarks
 
 
-def _load(settings: Any, module: str) -> None:
-    """Load the settings of a module; if they cannot be loaded, use others."""
+def _is_installed(app: str) -> bool:
+    return importlib.util.find_spec(app.partition(".")[0]) is not None
+
+
+def _populate() -> None:
+    """Import the installed applications; if this fails, it can be tried again.
+
+    Raises:
+        BaseException: what they raise.
+    """
+    registry = importlib.import_module("django.apps").apps
+    try:
+        importlib.import_module("django").setup()
+    except BaseException:
+        registry.app_configs.clear()
+        registry.loading = registry.apps_ready = registry.models_ready = registry.ready = False
+        raise
+
+
+def _load(
+    settings: Any, project: Dict[str, Any], describe: Callable[[BaseException], str]
+) -> List[str]:
+    """Load the settings of a project; if they cannot be loaded, use others and say why.
+
+    Raises:
+        ImportError: if the settings import a package that is missing.
+    """
+    module, reason = project["settings"], ""
     if module:
         os.environ["DJANGO_SETTINGS_MODULE"] = module
         try:
             settings.INSTALLED_APPS  # noqa: B018 - loads the settings
-        except ImportError:
-            raise
-        except Exception:  # noqa: BLE001 - the settings may read what only their server has
-            settings.configure(**_SETTINGS)
-    else:
-        settings.configure(**_SETTINGS)
+        except ImportError as error:
+            is_absent = f"{module}.".startswith(f"{getattr(error, 'name', None)}.")
+            if not is_absent:
+                raise
+            reason = "there is no such module"
+        except Exception as error:  # noqa: BLE001 - it may read what only its server has
+            reason = describe(error)
+    if not module or reason:
+        apps = [*_SETTINGS["INSTALLED_APPS"], *project["apps"]]
+        settings.configure(**{**_SETTINGS, "INSTALLED_APPS": apps})
+    if not reason:
+        return []
+    return [f"Django's settings {module} cannot be loaded, and defaults are used: {reason}"]
 
 
 class _User:

@@ -109,8 +109,10 @@ class _Explorer:
         self._providers = settings["providers"]
         self._stubbed_parameters: Dict[str, None] = {}
         """Parameters of the function that got a stub."""
-        self._django_settings: Any = settings["django_settings"]
-        """Module of Django's settings, empty for none; None if there is nothing to set up."""
+        self._django: Any = settings["django"]
+        """Fields of `DjangoProject`; None if the application does not use Django."""
+        self._django_remarks: Any = None
+        """Sentences about Django's settings; None until they are loaded."""
         self._modules_by_name: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._is_lenient = settings["is_lenient"]
@@ -262,6 +264,7 @@ class _Explorer:
                     "or give it a default"
                     for name in self._stubbed_parameters
                 ),
+                *(self._django_remarks or []),
                 *self._probes.remarks(),
             ],
         }
@@ -306,9 +309,8 @@ class _Explorer:
             return lambda: as_program(lambda: self._probes.load("__main__", file))
         before = self._workspace.entries()
         try:
-            if self._django_settings is not None:
-                django_views.set_up(self._django_settings)
-                self._django_settings = None
+            if self._django is not None and self._django_remarks is None:
+                self._django_remarks = django_views.set_up(self._django, self._errors.text)
             module = self._import_module(request["module"], request["file"])
             self._workspace.remember(before)
         except BaseException as error:
@@ -359,11 +361,16 @@ class _Explorer:
         if name in self._modules_by_name:
             return self._modules_by_name[name]
         if name.count(".") == file.count("/"):
-            module = importlib.import_module(name)
+            module = importlib.import_module(self._imported_name(name, file))
             if self._probes.file_of(getattr(module, "__file__", None) or "") == file:
                 return module
         module_name = name if name not in sys.modules else f"{name} of {file}"
         return self._modules_by_name.setdefault(name, self._probes.load(module_name, file))
+
+    def _imported_name(self, name: str, file: str) -> str:
+        """Return the name by which a module is imported: in Django, from its project's folder."""
+        folder = f"{self._django['folder']}/" if self._django else "/"
+        return name[len(folder) :] if file.startswith(folder) else name
 
 
 def program_of(file: str) -> Any:

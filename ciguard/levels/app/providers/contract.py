@@ -97,6 +97,16 @@ class FaceMessages(Protocol):
         """Return an answer with the faces in an image, whose size is in pixels."""
 
 
+class SafetyMessages(Protocol):
+    """Writes judgements of unsafe content in the JSON of a provider's services."""
+
+    UNSAFE_PROPERTIES: tuple[str, ...]
+    """Kinds of unsafe content that its services judge, as fields of `safety_answer`."""
+
+    def safety_answer(self, likelihoods: Mapping[str, str]) -> Json:
+        """Return an answer with a likelihood, one of `LIKELIHOODS`, for each kind of content."""
+
+
 class SpeechMessages(Protocol):
     """Writes transcripts in the JSON of a provider's services."""
 
@@ -195,6 +205,8 @@ class Provider:
     """Writer of answers with faces; None if no client that detects faces is supported."""
     speech: SpeechMessages | None = None
     """Writer of answers with transcripts; None if no client that transcribes is supported."""
+    safety: SafetyMessages | None = None
+    """Writer of answers about unsafe content; None if no operation judges it."""
     answered: tuple[str, ...]
     """Names of the operations that engines answer."""
     limits: ServiceLimits

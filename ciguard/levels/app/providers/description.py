@@ -50,13 +50,18 @@ class RecognitionTask(StrEnum):
     """Key phrases of a text."""
     LANGUAGE = "language"
     """Language of a text."""
+    SAFETY = "safety"
+    """Likelihood that an image is unsafe, for each kind of unsafe content."""
+    WEB = "web"
+    """Entities, best guesses and pages of the web that match an image."""
     OTHER = "other"
     """Any other property of an image."""
 
 
-TASKS_WITHOUT_INPUTS = frozenset(
-    {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}
-)
+TASKS_WITHOUT_INPUTS = frozenset({
+    RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.SAFETY, RecognitionTask.WEB,
+    RecognitionTask.OTHER,
+})  # fmt: skip
 """Tasks for which `input_synthesis` makes no inputs."""
 _TEXT_TASKS = frozenset({
     RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,

@@ -25,6 +25,8 @@ NEUTRAL = 0.2
 _STEEPNESS = 6.0
 """Factor of the scores in a softmax: the larger, the nearer is the best score's share to 1."""
 _HIGH_CONFIDENCE, _STEP = 0.95, 0.05
+LIKELIHOODS = ("UNKNOWN", "VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
+"""Likelihoods in ascending order, after that of a property which was not judged."""
 _LIKELIHOOD_SHARES = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
 """Likelihood of a property → share of `Face.reported_confidence`; 0 for other likelihoods."""
 DIGITS = 4

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ciguard.domain.values import Json
-    from ciguard.levels.app.providers.contract import FaceMessages, Messages, SpeechMessages
+    from ciguard.levels.app.providers.contract import (
+        FaceMessages,
+        Messages,
+        SafetyMessages,
+        SpeechMessages,
+    )
     from ciguard.levels.app.providers.description import Operation, ProviderDescription
 
 PROVIDERS: Registry[Provider] = Registry(
@@ -104,6 +109,19 @@ def speech_messages_of(operation: Operation) -> SpeechMessages:
     return speech
 
 
+def safety_messages_of(operation: Operation) -> SafetyMessages:
+    """Return the writer of answers about unsafe content of an operation's provider.
+
+    Raises:
+        LookupError: if its provider has no such writer.
+    """
+    safety = PROVIDERS.get(operation.provider).safety
+    if safety is None:
+        msg = f"provider {operation.provider} has no safety writer, which {operation.title} needs"
+        raise LookupError(msg)
+    return safety
+
+
 def has_answer_writer(operation: Operation) -> bool:
     """Return whether the operation's provider is registered and writes answers for its client."""
     provider = PROVIDERS.items().get(operation.provider)
@@ -142,6 +160,7 @@ def empty_answer(operation: Operation) -> Json:
         ),
         RecognitionTask.TEXT: lambda: messages.text_answer([], _EMPTY_IMAGE_SIZE),
         RecognitionTask.SPEECH: lambda: speech_messages_of(operation).speech_answer([]),
+        RecognitionTask.SAFETY: lambda: safety_messages_of(operation).safety_answer({}),
         RecognitionTask.SENTIMENT: lambda: messages.sentiment_answer(0.0, []),
         RecognitionTask.ENTITIES: lambda: messages.entity_answer([]),
     }

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.static_analysis.conditions import literals_of
 from ciguard.levels.app.static_analysis.constructors import annotated_fields, constructor_of
-from ciguard.levels.app.static_analysis.django import is_django, named_settings
+from ciguard.levels.app.static_analysis.django import (
+    DjangoProject,
+    is_django,
+    named_settings,
+    project_of,
+)
 from ciguard.levels.app.static_analysis.request_reads import (
     event_reads,
     request_reads,
@@ -159,12 +164,11 @@ class Application:
     unreadable_files: tuple[UnreadableFile, ...]
 
     @property
-    def django_settings(self) -> str | None:
-        """Module of Django's settings; empty for none, and None if no file imports Django."""
+    def django(self) -> DjangoProject | None:
+        """Project of Django that the files are; None if none of them imports Django."""
         if not any(is_django(module.names) for module in self.modules):
             return None
-        named = [module.django_settings for module in self.modules if module.django_settings]
-        return named[0] if named else ""
+        return project_of({module.file: module.django_settings for module in self.modules})
 
 
 def read_application(path: Path) -> Application:
@@ -234,7 +238,7 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     if _depth(tree) > _MAX_DEPTH:
         return UnreadableFile(name, f"the code is nested more than {_MAX_DEPTH} levels deep")
     package = name.rpartition("/")[0].replace("/", ".")
-    names = imports_of(tree, package, _sibling_modules(file.parent) if package else ())
+    names = imports_of(tree, package, _modules_above(file.parent, package))
     definitions = [
         definition for definition in ast.walk(tree) if isinstance(definition, ast.ClassDef)
     ]
@@ -265,12 +269,30 @@ def _module(file: Path, name: str) -> ApplicationModule | UnreadableFile:
     )
 
 
+def _modules_above(folder: Path, package: str) -> dict[str, str]:
+    """Return the modules that a program started in a folder, or above, finds by their names.
+
+    Args:
+        folder: folder of a file.
+        package: its dotted name, relative to the root; the root itself is left out.
+
+    Returns:
+        Top-level module → dotted name of the folder that has it, which is the nearest one.
+    """
+    found: dict[str, str] = {}
+    while package:
+        found = {**dict.fromkeys(_modules_in(folder), package), **found}
+        folder, package = folder.parent, package.rpartition(".")[0]
+    return found
+
+
 @cache
-def _sibling_modules(folder: Path) -> frozenset[str]:
-    """Return the modules that a script in a folder can import by name; none inside a package."""
+def _modules_in(folder: Path) -> frozenset[str]:
+    """Return the modules and packages in a folder; none if it is itself a package."""
     if (folder / "__init__.py").exists():
         return frozenset()
-    return frozenset(file.stem for file in folder.glob("*.py"))
+    packages = (file.parent.name for file in folder.glob("*/__init__.py"))
+    return frozenset((*(file.stem for file in folder.glob("*.py")), *packages))
 
 
 def _depth(tree: ast.AST) -> int:

@@ -40,6 +40,7 @@ def look(image, text):
     first = labels[0]
     things = client.object_localization(image=image).localized_object_annotations
     faces = client.face_detection(image=image).face_annotations
+    safe = client.safe_search_detection(image=image).safe_search_annotation
     mood = language.LanguageServiceClient().analyze_sentiment(text).document_sentiment
     found = boto3.client("rekognition").detect_labels(Image=image)["Labels"]
 """
@@ -73,6 +74,12 @@ def dead_in(
         ("'Fire' in first.description.lower()", None, "never: 'Fire' cannot occur", ("'fire'",)),
         ("one.name.lower().startswith('A')", None, "never: 'A' cannot occur", ("'a'",)),
         ("faces[0].joy_likelihood == 'VERY_LIKELY'", None, "never: a text is compared", ()),
+        (
+            "safe.adult == 'LIKELY'",
+            None,
+            "never: a text is compared",
+            ("safe.adult.name == 'LIKELY'",),
+        ),
         ("first.score > 80", None, "never: the service returns scores from 0 to 1", ()),
         ("0 <= first.score", None, "always: the service returns scores from 0 to 1", ()),
         ("mood.score < -1", None, "never: the service returns scores from -1 to 1", ()),
@@ -110,6 +117,8 @@ def test_constant_sub_condition_is_reported_with_the_reason(
         "one.name.lower().removeprefix('A') == 'a'",
         "faces[0].joy_likelihood.name == 'VERY_LIKELY'",
         "faces[0].joy_likelihood == 5",
+        "safe.adult.name == 'LIKELY'",
+        "safe.adult == 4",
         "one.name == 'Packaged goods'",  # of objects there is another list of names
         "first.score > 0.8 and mood.score < 0",
         "found[0]['Confidence'] > 80",

@@ -110,6 +110,28 @@ def test_search_mutates_guesses_with_new_outcomes() -> None:
     assert not any(one.key == "Lion" for _ in range(100) for one in search.guess()[asked])
 
 
+@pytest.mark.parametrize("name", ["face_detection", "safe_search_detection"])
+def test_search_changes_one_likelihood_of_a_guess_with_new_outcomes(name: str) -> None:
+    asked = operation(name)
+    search = AnswerSearch([asked], HINTS, seed=2)
+    judged = {"first": "LIKELY", "second": "POSSIBLE"}
+    search.observe(
+        {asked: (RecognisedItem(key="", score=0.5, likelihoods=judged),)}, frozenset({"seen"})
+    )
+
+    guesses = [search.guess()[asked] for _ in range(300)]
+
+    kept = [item.likelihoods for items in guesses for item in items if "first" in item.likelihoods]
+    assert {"first": "UNKNOWN", "second": "POSSIBLE"} in kept
+    assert {"first": "LIKELY", "second": "VERY_LIKELY"} in kept
+
+
+def test_scores_of_entities_in_the_web_have_no_maximum() -> None:
+    several = drawn("web_detection", 300)
+
+    assert any(item.score > 59 for items in several for item in items)
+
+
 @pytest.mark.parametrize(
     "name",
     ["label_detection", "face_detection", "text_detection", "analyze_sentiment", "recognize"],

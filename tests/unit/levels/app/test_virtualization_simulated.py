@@ -16,6 +16,7 @@ from ciguard.levels.app.dead_conditions import Vocabulary
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment, digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import (
+    TASKS_WITHOUT_INPUTS,
     MediaKind,
     Operation,
     RecognitionTask,
@@ -35,7 +36,7 @@ OPERATIONS = {
     name: operation for client in GOOGLE.clients for name, operation in client.operations.items()
 }
 SERVED = [
-    operation for operation in OPERATIONS.values() if operation.task is not RecognitionTask.OTHER
+    operation for operation in OPERATIONS.values() if operation.task not in TASKS_WITHOUT_INPUTS
 ]
 PNG = b"\x89PNG\r\n\x1a\n"
 LONG_TEXT = (

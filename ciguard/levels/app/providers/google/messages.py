@@ -39,6 +39,7 @@ CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
 TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - TASKS_WITHOUT_INPUTS
 FACE_PROPERTIES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
+UNSAFE_PROPERTIES: tuple[str, ...] = ("adult", "spoof", "medical", "violence", "racy")
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
 _STEP = 0.05
 """Distance of scores from a number in a condition."""
@@ -237,8 +238,38 @@ def speech_answer(scored_results: Scored) -> Json:
     return {"results": results} if results else {}
 
 
+def safety_answer(likelihoods: Mapping[str, str]) -> Json:
+    """Return the likelihood of each kind of unsafe content; unlisted kinds are very unlikely."""
+    judged = {name: likelihoods.get(name, "VERY_UNLIKELY") for name in UNSAFE_PROPERTIES}
+    return {"safe_search_annotation": judged}
+
+
+def _web_answer(operation: Operation, scored_results: Scored) -> Json:
+    """Return entities of the web, the best guess, and a page with images for each entity."""
+    results = likeliest_first(scored_results)
+    if not results:
+        return {}
+    images = [{"url": f"https://example.com/{index}.png"} for index in range(len(results))]
+    pages = [
+        {"url": f"https://example.com/{index}", "page_title": name, "full_matching_images": [image]}
+        for index, ((name, _), image) in enumerate(zip(results, images, strict=True))
+    ]
+    return {
+        "web_detection": {
+            "web_entities": [described_result(operation, name, score) for name, score in results],
+            "best_guess_labels": [{"label": results[0][0], "language_code": "en"}],
+            "full_matching_images": images,
+            "partial_matching_images": images,
+            "pages_with_matching_images": pages,
+            "visually_similar_images": images,
+        }
+    }
+
+
 def listed_answer(operation: Operation, scored_results: Scored) -> Json:
-    """Return landmarks or logos, with fields at the paths of the description."""
+    """Return landmarks, logos or entities of the web, with fields at the described paths."""
+    if operation.task is RecognitionTask.WEB:
+        return _web_answer(operation, scored_results)
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
     records = [
         described_result(operation, name, score, poly)

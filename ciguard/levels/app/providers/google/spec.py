@@ -29,6 +29,7 @@ PROVIDER = Provider(
     messages=messages,
     faces=messages,
     speech=messages,
+    safety=messages,
     answered=_ANSWERED,
     limits=ServiceLimits(
         no_image="Request must specify image and features.",

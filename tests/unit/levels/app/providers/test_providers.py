@@ -47,6 +47,7 @@ def test_operation_with_synthesised_inputs_has_the_path_of_its_results() -> None
                 assert known or operation.task in {
                     RecognitionTask.OTHER,
                     RecognitionTask.FACES,
+                    RecognitionTask.SAFETY,
                     RecognitionTask.SPEECH,
                 }, operation
 

@@ -20,6 +20,7 @@ _FEATURES = {
     "FACE_DETECTION": "face_detection", "TEXT_DETECTION": "text_detection",
     "DOCUMENT_TEXT_DETECTION": "document_text_detection",
     "LANDMARK_DETECTION": "landmark_detection", "LOGO_DETECTION": "logo_detection",
+    "SAFE_SEARCH_DETECTION": "safe_search_detection", "WEB_DETECTION": "web_detection",
 }  # fmt: skip
 _IMAGES = "BatchAnnotateImages"
 _METHODS = {
