@@ -257,7 +257,9 @@ class ModelLevel:
         }
 
     def _battery_at(self, index: int) -> tuple[ModelCase, ...]:
-        """Return the runs of the battery in a batch; none for batches of mutants."""
+        """Return the runs of the battery in a batch; none for batches of seeds and mutants."""
+        if index < len(self._models):
+            return ()
         period, place = divmod(index - len(self._models), _BATTERY_PERIOD)
         first = (period * (_BATTERY_PERIOD - 1) + place) * MUTANTS_PER_BATCH
         is_of_mutants = place == _BATTERY_PERIOD - 1

@@ -54,9 +54,12 @@ class ModelPools:
     def join(self, parent: Parent) -> None:
         """Add a mutant to its seed's pool; if the pool is full, remove its oldest mutant.
 
-        Seed models stay, so that mutants do not drift away from real models.
+        Seed models stay, so that mutants do not drift away from real models. A mutant of a seed
+        that has left may still have been running, and joins no pool.
         """
-        pool = self._pools.setdefault(parent.seed, {})
+        pool = self._pools.get(parent.seed)
+        if pool is None:
+            return
         pool[parent.name] = parent
         if len(pool) > MAX_POOL_SIZE:
             del pool[next(name for name, other in pool.items() if other.mutations)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -169,6 +170,20 @@ def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
 
     seeds = {case.origin.model for i in range(2, 40) for case in models_in(model_level.cases(i))}
     assert seeds == {model.name for model in MODELS[1:]}
+
+
+def test_each_of_many_hanging_seed_models_gives_feedback_beside_a_battery() -> None:
+    models = [replace(MODELS[number % 2], name=f"seed {number}") for number in range(12)]
+    battery = models_in(level().cases(0)) * 30
+    model_level = ModelLevel((), 5, models=models, battery=battery)
+
+    for index in range(len(models)):
+        hung: dict[str, list[Outcome]] = {"one": [Hung(60.0)], "two": [PASSED]}
+        feedback = model_level.feedback(index, model_level.cases(index), hung)
+        assert feedback is not None
+        model_level.update(feedback)
+
+    assert len(model_level.pools) == 1, "the last seed stays"
 
 
 @pytest.mark.parametrize("layer", [kind.public for kind in KINDS])

@@ -52,3 +52,11 @@ def test_a_seed_that_leaves_takes_its_mutants_along_unless_it_is_the_last() -> N
     pools.leave("other")
 
     assert set(chosen(pools)) == {"other"}
+
+
+def test_a_mutant_that_reports_after_its_seed_has_left_joins_no_pool() -> None:
+    pools = ModelPools({"lstm": GRAPH, "other": GRAPH})
+    pools.leave("lstm")
+    pools.join(mutant("m0"))
+
+    assert set(chosen(pools)) == {"other"}
