@@ -86,18 +86,26 @@ def run_parts(
     return list(zip(cases, answers, strict=False))
 
 
+def paired_outputs(
+    unit: GraphCase, reference: Outcome, other: Outcome
+) -> dict[int, list[tuple[Output, Output]]]:
+    """Return both sides of each output of a unit, of all its runs; empty if they are unknown."""
+    sides = [_results_of(unit, outcome) for outcome in (reference, other)]
+    pairs: dict[int, list[tuple[Output, Output]]] = {}
+    if sides[0] and len(sides[0]) == len(sides[1]):
+        for place, pair in enumerate(zip(*sides, strict=True)):
+            pairs.setdefault(unit.outputs[place % len(unit.outputs)], []).append(pair)
+    return pairs
+
+
 def different_outputs(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
     """Return the outputs in which two outcomes differ; empty if that is unknown."""
-    sides = [_results_of(unit, outcome) for outcome in (reference, other)]
-    if not sides[0] or len(sides[0]) != len(sides[1]):
-        return []
     inputs = input_precision_of(unit)
-    different = {
-        unit.outputs[place % len(unit.outputs)]
-        for place, (left, right) in enumerate(zip(*sides, strict=True))
-        if compare_outputs(left, right, inputs) is not None
-    }
-    return [number for number in unit.outputs if number in different]
+    return [
+        number
+        for number, pairs in paired_outputs(unit, reference, other).items()
+        if any(compare_outputs(left, right, inputs) is not None for left, right in pairs)
+    ]
 
 
 def _results_of(unit: GraphCase, outcome: Outcome) -> list[Output]:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.graphs import results_used, step_to_json
 from ciguard.domain.outcomes import Crashed, Errored, Passed, Rejected
-from ciguard.levels.graph.defects import first_wrong
+from ciguard.levels.graph.defects import different_outputs, first_wrong, paired_outputs
 from ciguard.levels.graph.failures import failed_step, is_about_sizes
-from ciguard.levels.graph.reshaping import connected_steps, kept_steps
+from ciguard.levels.graph.reshaping import changes_in_place, connected_steps, kept_steps
+from ciguard.levels.graph.rounding import is_large
+from ciguard.oracles import input_precision_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 _FAILURES = (Rejected, Errored, Crashed)
 """Outcomes of a unit that say nothing about its other graphs. One that hangs is not repeated."""
+_MIN_TARGETS = 2
+"""Number of targets that must run a unit, so that its results can be compared."""
 
 
 class _Feedback:
@@ -37,6 +41,7 @@ class _Feedback:
         self.suspected: list[str] = []
         self.compiled: set[str] = set()
         self.wrong: list[str] = []
+        self.right: list[str] = []
         self.retried: list[tuple[Step, ...]] = []
 
     def note(self, case: GraphCase, row: Sequence[Outcome]) -> None:
@@ -44,7 +49,9 @@ class _Feedback:
         failures = [outcome for outcome in row if isinstance(outcome, _FAILURES)]
         if all(isinstance(outcome, Passed) for outcome in row):
             self.compiled.update(case.apis)
-            self.wrong += sorted(_wrong_calls(case, row))
+            wrong, right = _judged_calls(case, row)
+            self.wrong += sorted(wrong)
+            self.right += sorted(right - wrong)
         elif failures and len(failures) < len(row):
             failure = next((o for o in failures if failed_step(o) is not None), failures[0])
             step = failed_step(failure)
@@ -79,13 +86,29 @@ class _Feedback:
             self.retried.append(kept_steps(case.steps, kept))
 
 
-def _wrong_calls(case: GraphCase, row: Sequence[Outcome]) -> set[str]:
-    """Return the APIs of calls that are wrong in a mode, if the unit returns all results."""
-    if not {number for number, step in enumerate(case.steps) if isinstance(step, ApiCall)} <= set(
-        case.outputs
-    ):
-        return set()
-    numbers = {number for other in row[1:] for number in first_wrong(case, row[0], other)}
+def _judged_calls(case: GraphCase, row: Sequence[Outcome]) -> tuple[set[str], set[str]]:
+    """Return the APIs of calls that are wrong in a mode, and those of calls that are right.
+
+    Both are empty unless the unit returns all results. A call whose result another one changes in
+    place is neither, since the other one may be wrong, and so is one whose result rounding may
+    have changed.
+    """
+    changed = [n for n, step in enumerate(case.steps) if changes_in_place(step)]
+    unclear = set().union(*(connected_steps(case.steps, number) for number in changed))
+    calls = {n for n, step in enumerate(case.steps) if isinstance(step, ApiCall)}
+    if not calls <= set(case.outputs) or len(row) < _MIN_TARGETS:
+        return set(), set()
+    wrong, right = set[int](), calls - unclear
+    inputs = input_precision_of(case)
+    for other in row[1:]:
+        pairs = paired_outputs(case, row[0], other)
+        first = set(first_wrong(case, row[0], other)) - unclear
+        wrong |= {n for n in first if any(is_large(*pair, inputs) for pair in pairs[n])}
+        right &= pairs.keys() - set(different_outputs(case, row[0], other))
+    return _apis(case, wrong), _apis(case, right)
+
+
+def _apis(case: GraphCase, numbers: set[int]) -> set[str]:
     return {step.api for number in numbers if isinstance(step := case.steps[number], ApiCall)}
 
 
@@ -102,6 +125,7 @@ def unit_feedback(
         "suspected": feedback.suspected,
         "compiled": sorted(feedback.compiled),
         "wrong": feedback.wrong,
+        "right": feedback.right,
         "retried": [[step_to_json(step) for step in steps] for steps in feedback.retried],
     }
 

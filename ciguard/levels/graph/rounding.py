@@ -17,7 +17,7 @@ import numpy as np
 
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
-from ciguard.oracles.comparing import relative_tolerance
+from ciguard.oracles.comparing import compare_outputs, relative_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +36,8 @@ _MAX_ROUNDINGS = 16.0
 rounds its result, too."""
 _MAX_EXCESS = 4.0
 """Allowed error of a compiled result, in units of the error of the eager one."""
+_LARGE = 0.1
+"""Difference, relative to the largest number, from which on rounding is an unlikely reason."""
 
 
 def is_rounding(
@@ -65,6 +67,31 @@ def is_rounding(
         if not _is_explained(mine, other[1], reference, around, inputs):
             return False
     return True
+
+
+def is_large(reference: Output, other: Output, inputs: InputPrecision) -> bool:
+    """Return whether two outputs differ so much that rounding is an unlikely reason.
+
+    Either they differ in more than numbers, or in integers, or by much of the largest number.
+    Whether a number is finite, rounding may decide.
+    """
+    difference = compare_outputs(reference, other, inputs)
+    if difference is None or difference.kind not in {"values", "nan"}:
+        return difference is not None
+    pairs = zip(_parts(reference), _parts(other), strict=False)
+    return any(_is_large_gap(left, right, inputs) for (_, left), (_, right) in pairs)
+
+
+def _is_large_gap(left: NDArray[Any], right: NDArray[Any], inputs: InputPrecision) -> bool:
+    if left.dtype.kind not in "fc" or right.dtype.kind not in "fc":
+        return not np.array_equal(left, right)
+    if left.shape != right.shape:
+        return False
+    finite = np.isfinite(left) & np.isfinite(right)
+    wide = np.complex128 if left.dtype.kind == "c" else np.float64
+    with np.errstate(over="ignore"):
+        gaps = np.abs(left[finite].astype(wide) - right[finite].astype(wide))
+    return bool((gaps > _LARGE * _largest([left, right], inputs)).any())
 
 
 def _is_explained(

@@ -22,6 +22,8 @@ from ciguard.triage.scripting import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.domain.findings import Finding
     from ciguard.triage import EnvironmentHint
     from ciguard.writing import ScriptSource
@@ -44,31 +46,40 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
     names = [source.results[output] for output in case.outputs]
     returned = names[0] if len(names) == 1 else f"({', '.join(names)})"
     inputs = source.lifted or []
-    row = ", ".join(inputs)
-    fill = {"call": "graph", "row": row, "tuple": f"({row}{',' * (len(inputs) == 1)})"}
     body = textwrap.indent("\n".join([*statements, f"return {returned}"]), "    ")
-    source.assignments.append(f"\n\ndef graph({row}):\n{body}\n\n")
-    if mode == EAGER or mode not in source.writer.modes:
-        lines = [f"result = graph({row})"]
-    else:
-        definition, run = (text.format(**fill) for text in source.writer.modes[mode])
-        source.assignments += filter(None, [definition])
-        lines = [run]
+    source.assignments.append(f"\n\ndef graph({', '.join(inputs)}):\n{body}\n\n")
+    definition, run = _run_in_mode(inputs, source, mode)
+    source.assignments += filter(None, [definition])
+    lines = [run]
     if case.has_gradients:
-        lines = [source.writer.gradients.format(run=lines[0], **fill).strip("\n")]
+        lines = [source.writer.gradients.format(run=run, **_places(inputs)).strip("\n")]
     elif source.writer.inference and any(call.kind is CallKind.LAYER for call in case.calls):
         source.assignments.append(source.writer.inference)
     if case.grows:
         others = [f"larger_{name}" for name in inputs]
         made = [source.writer.larger.format(tensor=name) for name in inputs]
-        again = (
-            lines[0].replace(f"({row})", f"({', '.join(others)})").replace("result =", "again =", 1)
-        )
         lines += [f"{other} = {text}" for other, text in zip(others, made, strict=True)]
-        lines += [again, "result = [result, again]"]
+        another, again = _run_in_mode(others, source, mode)
+        lines += [another.strip("\n")] if another != definition else []
+        lines += [again.replace("result =", "again =", 1), "result = [result, again]"]
     if any(map(changes_in_place, case.steps)):
-        lines.append(f"result = [result, [{row}]]")
+        lines.append(f"result = [result, [{', '.join(inputs)}]]")
     return lines
+
+
+def _run_in_mode(inputs: Sequence[str], source: ScriptSource, mode: str) -> tuple[str, str]:
+    """Return what prepares a mode for inputs, perhaps nothing, and the statement that runs them."""
+    places = _places(inputs)
+    if mode == EAGER or mode not in source.writer.modes:
+        return "", f"result = graph({places['row']})"
+    definition, run = (text.format(**places) for text in source.writer.modes[mode])
+    return definition, run
+
+
+def _places(inputs: Sequence[str]) -> dict[str, str]:
+    """Return the texts for the places in the statements of a mode, see `Writer.modes`."""
+    row = ", ".join(inputs)
+    return {"call": "graph", "row": row, "tuple": f"({row}{',' * (len(inputs) == 1)})"}
 
 
 def _checked(finding: Finding, source: ScriptSource, lines: list[str]) -> tuple[str, list[str]]:

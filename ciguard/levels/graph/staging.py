@@ -21,14 +21,15 @@ def with_stage(
     """Return the finding with the first stage of the compiler that shows the defect.
 
     Each stage compiles more than the one before, and the last one is the whole compiler, which has
-    shown the defect. So the stages are bisected.
+    shown the defect. So the stages are bisected. If none of those that ran showed it, the last one
+    runs, too: without a stage that shows it, as if it shows only now and then, none is named.
     """
     mode = defect.group.mode_of(defect.targets[-1])
     library = defect.group.members[defect.targets[-1]].environment.library
     stages = library.modes[mode].stages if mode in library.modes else ()
     if not stages:
         return shown
-    first, last = 0, len(stages) - 1
+    first, last = 0, len(stages)
     while first < last:
         middle = (first + last) // 2
         case = replace(part, runs_stage=stages[middle])
@@ -37,5 +38,7 @@ def with_stage(
             last = middle
         else:
             first = middle + 1
+    if first == len(stages):
+        return shown
     staged = replace(part, stage=stages[first])
     return defect.shown(staged, shown.outcomes) or shown

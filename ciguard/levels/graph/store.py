@@ -21,8 +21,9 @@ _MAX_SAMPLES = 10
 _MAX_BLAME = 2
 """Blame because of which no further graph has an API."""
 _MAX_WRONG = 3
-"""Number of wrong results of an API after which no further graph has it: its defect is known by
-then, and would hide those of others."""
+"""Number of wrong results of an API after which no further graph has it, unless more results were
+right: its defect is known by then, and would hide those of others. Results that are wrong now and
+then hide little, and rounding may be the reason."""
 _CHOICES = 6
 """Number of samples from which the one is chosen whose pair of APIs is the least tested."""
 
@@ -47,6 +48,7 @@ class SampleStore:
         self._pairs: Counter[tuple[str, str]] = Counter()
         self._blame: Counter[str] = Counter()
         self._wrong: Counter[str] = Counter()
+        self._right: Counter[str] = Counter()
         self._compiled: set[str] = set()
 
     @property
@@ -80,8 +82,8 @@ class SampleStore:
             self.blame(str(api), is_certain=True)
         for api in feedback.get("suspected", ()):
             self.blame(str(api), is_certain=False)
-        for api in feedback.get("wrong", ()):
-            self._wrong[str(api)] += 1
+        self._wrong.update(map(str, feedback.get("wrong", ())))
+        self._right.update(map(str, feedback.get("right", ())))
         for api in feedback.get("compiled", ()):
             self.clear(str(api))
 
@@ -104,7 +106,8 @@ class SampleStore:
 
     def is_banned(self, api: str) -> bool:
         """Return whether no further graph may have an API."""
-        return self._blame[api] >= _MAX_BLAME or self._wrong[api] >= _MAX_WRONG
+        is_wrong = self._wrong[api] >= max(_MAX_WRONG, self._right[api])
+        return is_wrong or self._blame[api] >= _MAX_BLAME
 
     def first(self, rng: random.Random) -> Sample | None:
         """Return a sample of an API that graphs have rarely used; None if there is none."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
+import pytest
 from campaign_examples import member
 from graph_examples import PAIR, call, graph, result
 
@@ -15,7 +16,7 @@ from ciguard.campaign.group import Group
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import case_from_json
 from ciguard.domain.graphs import GraphCase
-from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
+from ciguard.domain.outcomes import Errored, Hung, Outcome, Passed, Rejected
 from ciguard.execution import JobResult, Priority
 from ciguard.execution.worker.summarise import Summariser
 from ciguard.levels.graph.defects import different_outputs
@@ -251,6 +252,17 @@ def test_stages_are_bisected() -> None:
     stages = [case.runs_stage for case in cases if case.runs_stage]
     assert len(stages) <= 3
     assert stages[0] == "lowering"
+
+
+@pytest.mark.parametrize("outcome", [passed(1.0), Hung(60.0)], ids=["right", "hangs"])
+def test_no_stage_is_named_if_none_shows_the_defect(outcome: Outcome) -> None:
+    def without_stages(case: GraphCase, target: str) -> Outcome:
+        return outcome if case.runs_stage else wrong_sine(case, target)
+
+    findings, cases = localised(UNIT, without_stages)
+
+    assert [finding.detail for finding in findings] == ["compile"]
+    assert [case.runs_stage for case in cases if case.runs_stage][-1] == "vectorisation"
 
 
 def test_the_outputs_of_both_sizes_are_compared() -> None:

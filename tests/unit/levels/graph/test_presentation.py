@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+import pytest
 from graph_examples import CHAIN, PAIR, call, graph, graphs, result
 from hypothesis import given
 
@@ -82,6 +83,23 @@ def test_the_script_of_two_sizes_runs_the_graph_again_with_larger_tensors() -> N
     assert "larger_x1 = x1.repeat([2 if size > 1 else 1 for size in x1.shape])" in text
     assert "again = torch.compile(graph, fullgraph=True)(larger_x0, larger_x1)" in text
     assert "result = [result, again]" in text
+
+
+@pytest.mark.parametrize("mode", ["export", "trace"])
+@pytest.mark.parametrize("case", [CHAIN, graph(PAIR, call("torch.exp", result(0)))])
+def test_a_mode_is_prepared_for_the_larger_tensors_again(case: GraphCase, mode: str) -> None:
+    text = script(replace(case, grows=True), mode)
+
+    ast.parse(text)
+    names = "larger_x0, larger_x1" if case is CHAIN else "larger_x0,"
+    again = text.partition("larger_x0 = ")[2]
+    if mode == "export":
+        runs = f"again = torch.export.export(Module(), ({names})).module()({names.rstrip(',')})\n"
+        assert runs in again
+        assert text.count("class Module") == 1
+    else:
+        assert f"copies = tuple(tensor.clone() for tensor in ({names}))\n" in again
+        assert f"check_trace=False)({names.rstrip(',')})\n" in again
 
 
 def test_the_script_of_a_layer_records_no_gradients_unless_they_are_compared() -> None:
