@@ -19,9 +19,9 @@ from ciguard.libraries import LIBRARIES
 from ciguard.oracles import MORE_INSTRUCTIONS, SLOW, is_measured, traits_of
 from ciguard.targets import (
     EAGER,
-    FULL_PRECISION,
     ActiveEnvironment,
     backend_choice,
+    device_variables,
     libraries_of,
     parse_target,
     worker_device,
@@ -169,18 +169,18 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     packages = tuple(
         str(package) for package in target.packages if not isinstance(package, ActiveEnvironment)
     )
-    device = worker_device(target)
+    libraries = libraries_of(target) or (library,)
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={version}",),
         variables=tuple(
             {
                 **library.environment,
-                **({} if device == "cpu" else {**library.cuda_environment, **FULL_PRECISION}),
-                **backend_choice(libraries_of(target) or (library,)),
+                **device_variables(target, libraries),
+                **backend_choice(libraries),
                 **dict(target.variables),
             }.items()
         ),
-        device=device,
+        device=worker_device(target),
         gpu=target.device_number,
         mode=target.mode,
         module=library.module,

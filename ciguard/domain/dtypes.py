@@ -23,6 +23,8 @@ EPSILON = {
     "complex128": 2.0**-52,
 }
 """Machine epsilon by dtype: distance from 1 to the next representable number."""
+TF32_EPSILON = 2.0**-10
+"""The same for TF32, to which GPUs round the inputs of products of single precision on request."""
 
 
 def integer_range(dtype: str) -> tuple[int, int]:

@@ -112,6 +112,9 @@ class Library:
     """Further environment variables to set in workers on `cpu` targets."""
     cuda_environment: Mapping[str, str] = field(default_factory=dict)
     """Further environment variables to set in workers on `cuda` targets."""
+    tf32_environment: Mapping[str, str] | None = None
+    """Environment variables with which workers on `cuda` targets compute with TF32; None if the
+    library has no such switch."""
     backend_environment: Mapping[str, str] = field(default_factory=dict)
     """Environment variables to set in workers of libraries whose backend is this library."""
     cache_variable: str = ""
@@ -179,6 +182,11 @@ class Library:
     def needs_cache(self) -> bool:
         """True if the library needs a cache folder that is kept between runs."""
         return bool(self.cache_variable)
+
+    @property
+    def has_tf32(self) -> bool:
+        """True if the library's targets may be in mode `tf32`."""
+        return self.tf32_environment is not None
 
     def provides(self, distribution: str) -> bool:
         """Return whether the distribution of this name contains the library."""

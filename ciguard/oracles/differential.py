@@ -14,13 +14,14 @@ from ciguard.domain.outcomes import Passed, Rejected, has_completed
 from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import has_large_integers, has_special_elements
+from ciguard.oracles.comparing.tf32 import with_tf32
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.preconditions import meets_precondition
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.specifications import violated_specifications
 from ciguard.oracles.voting import majority_target
-from ciguard.targets import EAGER
+from ciguard.targets import EAGER, TF32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -108,8 +109,8 @@ class DifferentialOracle:
         if case.relation or not level.compares_targets:
             return []  # a relation compares each target only with itself
         present = [name for name in subject.targets if name in outcomes]
-        inputs = level.inputs(case)
-        differences = _Differences(partial(level.compare, case, inputs=inputs), outcomes)
+        precision = level.inputs(case)
+        differences = _Differences(partial(level.compare, case), outcomes, precision, subject)
         findings = []
         for name, reference in _references(present, outcomes, subject.targets, differences):
             pair = pair_kind(subject.targets[reference], subject.targets[name])
@@ -120,6 +121,7 @@ class DifferentialOracle:
             ):
                 continue
             sides = outcomes[reference], outcomes[name]
+            inputs = differences.inputs_of(reference, name)
             if not _must_agree(difference, pair, subject, sides, inputs):
                 continue
             violated = violated_specifications(case, subject.specifications.get(case.focus, ()))
@@ -167,19 +169,28 @@ class _Differences:
 
     def __init__(
         self,
-        compare: Callable[[Outcome, Outcome], Difference | None],
+        compare: Callable[[Outcome, Outcome, InputPrecision], Difference | None],
         outcomes: Mapping[str, Outcome],
+        inputs: InputPrecision,
+        subject: Subject,
     ) -> None:
         self._compare = compare
         self._outcomes = outcomes
+        self._inputs = inputs
+        self._in_tf32 = {name for name, one in subject.targets.items() if one.mode == TF32}
         self._known: dict[tuple[str, str], Difference | None] = {}
 
     def between(self, reference: str, name: str) -> Difference | None:
         """Return how a target's outcome differs from that of the reference; None if it does not."""
         pair = (reference, name)
         if pair not in self._known:
-            self._known[pair] = self._compare(self._outcomes[reference], self._outcomes[name])
+            sides = self._outcomes[reference], self._outcomes[name]
+            self._known[pair] = self._compare(*sides, self.inputs_of(reference, name))
         return self._known[pair]
+
+    def inputs_of(self, reference: str, name: str) -> InputPrecision:
+        """Return the precision of the case's inputs on two targets."""
+        return with_tf32(self._inputs) if self._in_tf32 & {reference, name} else self._inputs
 
     def agree(self, reference: str, name: str) -> bool:
         """Return whether two targets do not differ."""

@@ -5,9 +5,9 @@
 
 from ciguard.targets.children import run_child
 from ciguard.targets.environment import (
-    FULL_PRECISION,
     Environment,
     backend_choice,
+    device_variables,
     readable_paths,
     worker_device,
 )
@@ -26,6 +26,7 @@ from ciguard.targets.succession import succeeds
 from ciguard.targets.target import (
     EAGER,
     GUARDED,
+    TF32,
     ActiveEnvironment,
     IndexPackage,
     Package,
@@ -35,15 +36,15 @@ from ciguard.targets.target import (
     libraries_of,
     unique_names,
 )
-from ciguard.targets.target_syntax import DEVICE_PATTERN, parse_device, parse_target
+from ciguard.targets.target_syntax import DEVICE_PATTERN, parse_device, parse_target, read_target
 from ciguard.targets.variables import is_secret
 
 __all__ = [
     "DEVICE_PATTERN",
     "EAGER",
-    "FULL_PRECISION",
     "GUARDED",
     "GUARD_COMPILATION",
+    "TF32",
     "ActiveEnvironment",
     "Environment",
     "IndexPackage",
@@ -55,6 +56,7 @@ __all__ = [
     "backend_choice",
     "cache_folder",
     "cpu_builds",
+    "device_variables",
     "guard_source",
     "inspect",
     "is_secret",
@@ -66,6 +68,7 @@ __all__ = [
     "provision",
     "provision_all",
     "prune_environments",
+    "read_target",
     "readable_paths",
     "released_versions",
     "run_child",

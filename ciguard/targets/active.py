@@ -21,7 +21,7 @@ from ciguard.targets.environment import (
 )
 from ciguard.targets.inspection import inspect
 from ciguard.targets.store import cache_folder
-from ciguard.targets.target import EAGER, GUARDED, libraries_of
+from ciguard.targets.target import EAGER, GUARDED, TF32, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -60,6 +60,7 @@ def active_environment(
     inspection = inspections[python]
     libraries = _libraries(target, inspection, on_step=on_step)
     modes = [EAGER, GUARDED, *libraries[0].modes]
+    modes += [TF32] if any(library.has_tf32 for library in libraries) else []
     if target.mode not in modes:
         msg = f"target {target.name!r}: {libraries[0].name} has no mode {target.mode!r}."
         raise ProvisioningError(msg + suggestion(target.mode, modes))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.libraries import LIBRARIES
 from ciguard.targets.drivers import visible_device
-from ciguard.targets.target import CPU
+from ciguard.targets.target import CPU, TF32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,15 +112,32 @@ def worker_variables(
     on_cpu = target.device == CPU
     for library in reversed(libraries):
         variables |= library.environment
-        variables |= library.cpu_environment if on_cpu else library.cuda_environment
+        variables |= library.cpu_environment if on_cpu else {}
     variables["CUDA_VISIBLE_DEVICES"] = "" if on_cpu else visible_device(target, os.environ)
     if not on_cpu:
         # Numbers GPUs as nvidia-smi and schedulers do; CUDA numbers them by speed by default.
-        variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", **FULL_PRECISION}
+        variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", **device_variables(target, libraries)}
     variables |= backend_choice(libraries)
     if cache is not None:
         variables[libraries[0].cache_variable] = os.fspath(cache)
     return variables | dict(target.variables)
+
+
+def device_variables(target: Target, libraries: Iterable[Library]) -> dict[str, str]:
+    """Return the variables with which a target computes on its device; none on a CPU.
+
+    Args:
+        target: the target, whose mode decides on the precision of products.
+        libraries: the library under test, then its backends.
+    """
+    if target.device == CPU:
+        return {}
+    in_order = list(libraries)[::-1]
+    variables = {key: value for one in in_order for key, value in one.cuda_environment.items()}
+    if target.mode != TF32:
+        return variables | FULL_PRECISION
+    tf32 = {key: value for one in in_order for key, value in (one.tf32_environment or {}).items()}
+    return variables | tf32
 
 
 def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:

@@ -25,6 +25,9 @@ EAGER = "eager"
 GUARDED = "guarded"
 """Name of the mode that executes calls directly, under the memory guard."""
 
+TF32 = "tf32"
+"""Name of the mode that executes calls directly, and may round products on a GPU to TF32."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexPackage:
@@ -96,7 +99,7 @@ class Target:
     device: str = CPU
     """Device: `cpu`, `cuda:0`, `cuda:1`, …"""
     mode: str = EAGER
-    """Execution mode of calls: `eager`, `guarded`, or a mode of the library such as `compile`."""
+    """Execution mode of calls: `eager`, `guarded`, `tf32`, or a mode of the library."""
     variables: tuple[tuple[str, str], ...] = ()
     """Further environment variables of the workers, sorted by name."""
     python: str = ""

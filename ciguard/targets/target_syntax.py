@@ -25,6 +25,7 @@ from ciguard.targets.target import (
     CPU,
     EAGER,
     GUARDED,
+    TF32,
     ActiveEnvironment,
     IndexPackage,
     Package,
@@ -286,6 +287,8 @@ class _Parser:
         self._check_mode(target.mode, libraries)
         if target.mode == GUARDED and target.device != CPU:
             self._fail("the memory guard covers the memory of the CPU only", "write @cpu")
+        if target.mode == TF32 and target.device == CPU:
+            self._fail("only GPUs compute with TF32", "write @cuda")
         if target.is_current:
             if target.python:
                 remedy = "activate an environment with that interpreter, or name a package"
@@ -302,6 +305,8 @@ class _Parser:
         """Raise an error if the library lacks the mode; for `current`, if no library has it."""
         candidates = libraries[:1] or LIBRARIES.items().values()
         known = [EAGER, GUARDED, *(name for library in candidates for name in library.modes)]
+        if any(library.has_tf32 for library in libraries or candidates):
+            known.append(TF32)
         if mode not in known:
             owner = libraries[0].name if libraries else "any library"
             hint = suggestion(mode, known)

@@ -37,6 +37,10 @@ _REFUSED = (
         ("ciguard derives the variable from the target's device: write @cpu, @cuda or @cuda:1"),
     ),
     (
+        re.compile(r"NVIDIA_TF32_OVERRIDE"),
+        "ciguard derives the variable from the target's mode: write tf32, or no mode",
+    ),
+    (
         re.compile(r"JITTOR_HOME"),
         "ciguard sets the variable, to separate the compiled kernels of targets",
     ),

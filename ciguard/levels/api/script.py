@@ -9,7 +9,8 @@ from ciguard.domain.findings import PairKind
 from ciguard.levels.api.effects_check import EFFECTS, effects_check
 from ciguard.levels.api.library_check import equivalent_lines, library_check
 from ciguard.levels.api.twin_check import twin_call, twin_check
-from ciguard.oracles import input_precision_of, is_measured
+from ciguard.oracles import is_measured
+from ciguard.oracles.comparing import precision_of
 from ciguard.targets import EAGER
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import (
@@ -77,7 +78,7 @@ def _around_call(
         reference,
         name=without_local_paths(finding.targets[0]),
         writer=source.writer,
-        inputs=input_precision_of(finding.case),
+        inputs=precision_of(finding),
         kind=finding.kind,
     )
 

@@ -18,7 +18,7 @@ from ciguard.levels.graph.simplifying import perturbed_graph, simpler_graphs
 from ciguard.oracles import UNSTABLE_TAGS
 from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.relations import exemption_of
-from ciguard.targets import EAGER
+from ciguard.targets import EAGER, TF32
 from ciguard.triage import PresentationDefaults
 from ciguard.writing import writer_of
 
@@ -157,8 +157,8 @@ def _compiles_calls(group: Group) -> bool:
 
 
 def _compared_modes(group: Group) -> list[str]:
-    """Return the modes other than eager; eager execution itself if there is none."""
-    return [mode for mode in group.modes if mode != EAGER] or [EAGER]
+    """Return the modes that compile; eager execution itself if there is none."""
+    return [mode for mode in group.modes if mode not in {EAGER, TF32}] or [EAGER]
 
 
 LEVEL = GraphSpec()

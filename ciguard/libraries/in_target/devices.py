@@ -7,6 +7,7 @@ the driver's files instead.
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 
 _DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia/gpus")
@@ -42,6 +43,11 @@ def require(device: str, library: str) -> None:
             f"device {device!r} is absent: no NVIDIA driver for {library} was found on this machine"
         )
         raise RuntimeError(msg)
+
+
+def allows_tf32() -> bool:
+    """Return whether products may be rounded to TF32, as the environment of the target says."""
+    return os.environ.get("NVIDIA_TF32_OVERRIDE") != "0"
 
 
 def total_memory() -> int:

@@ -21,6 +21,7 @@ LIBRARY = Library(
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
         "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # by default, 10 bits of mantissa
     },
+    tf32_environment={"JAX_DEFAULT_MATMUL_PRECISION": "tensorfloat32"},
     compiles_on_devices=True,
     # 0.7.0 and 0.7.1 require a plugin for CUDA 13 that was never published.
     cuda_extras=(

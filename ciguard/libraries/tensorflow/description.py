@@ -25,6 +25,7 @@ LIBRARY = Library(
     environment={**ONE_THREAD, **XLA_LOGS, **_NO_ONEDNN},
     # Otherwise the first worker on a GPU allocates all of its memory.
     cuda_environment={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
+    tf32_environment={},  # its default
     # The extra exists since 2.14, but up to 2.15.0 it requires a TensorRT that is not on PyPI.
     cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
     forks=ForkPolicy.AFTER_IMPORT,

@@ -28,6 +28,7 @@ LIBRARY = Library(
         "torch.fx.experimental.symbolic_shapes",
     ),
     environment=ONE_THREAD,
+    tf32_environment={"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"},  # convolutions use it by default
     has_device_builds=True,
     forks=ForkPolicy.AFTER_USE,
     modes={

@@ -16,6 +16,7 @@ from ciguard.oracles.comparing.inputs import (
     input_precision,
     leaf_values,
 )
+from ciguard.oracles.comparing.tf32 import precision_of, with_tf32
 from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision, relative_tolerance
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "outcome_difference",
     "perturb_case",
     "perturb_elements",
+    "precision_of",
     "relative_tolerance",
     "result_epsilon",
+    "with_tf32",
 ]

@@ -36,8 +36,9 @@ from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, dec
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles.comparing.comparison import scalar_array
 from ciguard.oracles.comparing.differences import outcome_difference
+from ciguard.oracles.comparing.tf32 import precision_of
 from ciguard.oracles.comparing.tolerance import epsilon_of
-from ciguard.oracles.levels import input_precision_of, judged_level_of
+from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.relations import RELATIONS
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def result_epsilon(finding: Finding) -> float:
         if isinstance(outcome, Passed)
     ]
     parts = (part for output in outputs if output is not None for part in _numeric_parts(output))
-    return max((dtypes.EPSILON.get(dtype, 0.0) for dtype, _ in parts), default=0.0)
+    tf32 = dtypes.TF32_EPSILON if precision_of(finding).uses_tf32 else 0.0
+    epsilons = (dtypes.EPSILON.get(dtype, 0.0) for dtype, _ in parts)
+    return max(tf32, *epsilons, 0.0)
 
 
 def perturb_case(case: Case, seed: int, *, epsilon: float = 0.0) -> Case:
@@ -185,7 +188,7 @@ def is_explained_by_rounding(finding: Finding, reruns: Mapping[str, Sequence[Out
         finding: a finding for which `may_be_rounding` is true.
         reruns: outcomes, by target, of repetitions and of calls with perturbed inputs.
     """
-    inputs = input_precision_of(finding.case)
+    inputs = precision_of(finding)
     if _needs_smoothness(finding.case):
         return any(
             not _is_violation(outcome, finding, inputs)

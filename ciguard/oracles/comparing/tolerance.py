@@ -26,6 +26,10 @@ _MAX_ROUNDINGS = 64.0
 """Maximum error of an element that is computed from one other, in units of epsilon. It covers
 several elementary functions in sequence, each with an error of a few units. It also covers the
 factor by which √n must grow to be a bound for all elements of thousands of calls."""
+_MAX_TF32_ROUNDINGS = 16.0
+"""Maximum error of a result that is computed with TF32, in units of its epsilon. Only inputs are
+rounded, and in both directions: of n products, their errors grow like √n, as the sum itself does.
+The factor covers several products in sequence."""
 _MAX_RTOL = 0.05
 """Maximum relative tolerance, which matters for types with few digits. A larger difference is a
 defect in any type."""
@@ -50,6 +54,8 @@ class InputPrecision:
     order of the computation, so NaN and infinity count as equal."""
     largest: tuple[int, int] = (0, 0)
     """Number of elements of each of the two largest inputs, the larger one first."""
+    uses_tf32: bool = False
+    """True if the inputs of products may be rounded to TF32."""
     condition: float = 1.0
     """Condition number: rounding errors of the result per rounding error of the inputs; 1 if it was
     not measured."""
@@ -96,7 +102,8 @@ def inputs_of(
 
 def epsilon_of(dtype: str, inputs: InputPrecision = NO_INPUTS) -> float:
     """Return the relative size of a rounding error in a result of the given dtype."""
-    return max(dtypes.EPSILON.get(dtype, 0.0), inputs.epsilon)
+    tf32 = dtypes.TF32_EPSILON if inputs.uses_tf32 else 0.0
+    return max(dtypes.EPSILON.get(dtype, 0.0), inputs.epsilon, tf32)
 
 
 def relative_tolerance(dtype: str, *, count: int, inputs: InputPrecision = NO_INPUTS) -> float:
@@ -110,5 +117,7 @@ def relative_tolerance(dtype: str, *, count: int, inputs: InputPrecision = NO_IN
     Returns:
         A number of at least 0 without a unit; infinite if results cannot be compared.
     """
+    epsilon = max(dtypes.EPSILON.get(dtype, 0.0), inputs.epsilon)
     roundings = _MAX_ROUNDINGS * math.sqrt(inputs.terms_per_element(count))
-    return min(roundings * epsilon_of(dtype, inputs), _MAX_RTOL) * max(1.0, inputs.condition)
+    tf32 = _MAX_TF32_ROUNDINGS * dtypes.TF32_EPSILON if inputs.uses_tf32 else 0.0
+    return max(min(roundings * epsilon, _MAX_RTOL), tf32) * max(1.0, inputs.condition)

@@ -310,6 +310,15 @@ def test_a_script_runs_on_the_single_visible_gpu() -> None:
     assert ("NVIDIA_TF32_OVERRIDE", "0") in hint.variables
 
 
+def test_a_script_of_mode_tf32_computes_with_tf32() -> None:
+    target = replace(summary(member(TWO)), name="torch==2.13.0@cuda tf32", library="torch")
+
+    variables = dict(remote_script_target(target).hint.variables)
+
+    assert variables["TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"] == "1"
+    assert "NVIDIA_TF32_OVERRIDE" not in variables
+
+
 def test_a_script_selects_the_backend_of_the_target() -> None:
     jax = replace(summary(member(TWO)), name="keras==3.15.1 + jax", library="keras")
 

@@ -80,7 +80,22 @@ def test_a_cuda_target_computes_in_full_precision_and_shares_the_memory_of_its_g
     assert variables["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
     assert variables_of("tensorflow@cuda")["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
     assert "NVIDIA_TF32_OVERRIDE" not in variables_of("keras + jax")
-    assert variables_of("torch@cuda NVIDIA_TF32_OVERRIDE=1")["NVIDIA_TF32_OVERRIDE"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "value"),
+    [
+        ("torch@cuda tf32", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "1"),
+        ("jax@cuda tf32", "JAX_DEFAULT_MATMUL_PRECISION", "tensorfloat32"),
+        ("keras + jax@cuda tf32", "JAX_DEFAULT_MATMUL_PRECISION", "tensorfloat32"),
+        ("tensorflow@cuda tf32", "TF_FORCE_GPU_ALLOW_GROWTH", "true"),
+    ],
+)
+def test_a_target_in_mode_tf32_computes_with_tf32(target: str, name: str, value: str) -> None:
+    variables = variables_of(target)
+
+    assert variables[name] == value
+    assert "NVIDIA_TF32_OVERRIDE" not in variables
 
 
 def test_the_folders_of_cuda_are_readable_with_the_targets_of_links(

@@ -142,7 +142,9 @@ class TensorflowAdapter(contract.Adapter):
             RuntimeError: if no GPU can be used.
         """
         tensorflow = self._tensorflow
-        tensorflow.config.experimental.enable_tensor_float_32_execution(enabled=False)
+        tensorflow.config.experimental.enable_tensor_float_32_execution(
+            enabled=devices.allows_tf32()
+        )
         gpus = tensorflow.config.list_physical_devices("GPU")
         limit = tensorflow.config.LogicalDeviceConfiguration(memory_limit=memory_mib)
         for gpu in gpus[:1]:

@@ -82,8 +82,8 @@ class TorchAdapter(contract.Adapter):
             # Factory functions must use the device of the arguments.
             torch.set_default_device(self._device)
             # TF32 rounds a float32's 23-bit mantissa to 10 bits; convolutions use it by default.
-            torch.backends.cudnn.allow_tf32 = False
-            torch.backends.cuda.matmul.allow_tf32 = False
+            torch.backends.cudnn.allow_tf32 = devices.allows_tf32()
+            torch.backends.cuda.matmul.allow_tf32 = devices.allows_tf32()
         self._tensor_type = torch.Tensor
         self._from_numpy = torch.from_numpy
         self._dtypes = {name: getattr(torch, name) for name in _DTYPES if hasattr(torch, name)}
