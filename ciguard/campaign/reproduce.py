@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.execution import Dispatcher, Job, find_debugger, run_debugger
+from ciguard.execution import (
+    Dispatcher,
+    Job,
+    find_debugger,
+    find_sanitizer,
+    run_debugger,
+    run_sanitizer,
+)
 from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
@@ -64,7 +71,7 @@ def reproduce(
 def debug(
     bucket: Bucket, target_text: str, config: Config, *, on_step: Callable[[str], None] = log.info
 ) -> NativeTrace:
-    """Run a bucket's case under the debugger.
+    """Run a bucket's case under the debugger; under the sanitizer if it loses its device.
 
     Args:
         bucket: bucket whose case is run.
@@ -73,20 +80,28 @@ def debug(
         on_step: called with a line of text for each step that takes time.
 
     Returns:
-        Native stack, without frames if the process did not crash.
+        Native stack, without frames if the process did not crash, or no kernel has an error.
 
     Raises:
-        ConfigurationError: if this machine has no debugger.
+        ConfigurationError: if this machine lacks the debugger or the sanitizer.
         TargetSyntaxError: if the target cannot be parsed.
         ProvisioningError: if it cannot be provisioned.
     """
-    debugger = find_debugger()
-    if debugger is None:
-        msg = "This machine has no debugger: install gdb, e.g. with 'apt-get install gdb'."
+    on_device = bucket.finding.loses_device
+    tool = find_sanitizer() if on_device else find_debugger()
+    if tool is None:
+        msg = (
+            "This machine has no compute-sanitizer: install NVIDIA's CUDA toolkit."
+            if on_device
+            else "This machine has no debugger: install gdb, e.g. with 'apt-get install gdb'."
+        )
         raise ConfigurationError(msg)
     spec = _spec(target_text, rerun_settings(bucket.finding, config), on_step=on_step)
-    on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
-    return run_debugger(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
+    on_step(f"{spec.name}: running the case under {tool.name}, which takes a minute or more")
+    case = encode(bucket.finding.case)
+    if on_device:
+        return run_sanitizer(spec, case, sanitizer=tool, limit_s=DEBUG_LIMIT_S)
+    return run_debugger(spec, case, debugger=tool, limit_s=DEBUG_LIMIT_S)
 
 
 DEBUG_LIMIT_S = 600.0

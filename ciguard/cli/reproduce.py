@@ -14,9 +14,11 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ciguard.config import Config, EffectiveSettings
     from ciguard.domain.findings import Bucket
-    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.outcomes import Frame, Outcome
 
 
 @click.command(
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
     help="Target to run the case on, e.g. another version. [default: the target where it was "
     "found]",
 )
-@click.option("--gdb", is_flag=True, help="Also show the native stack of a crash, using gdb.")
+@click.option(
+    "--gdb",
+    is_flag=True,
+    help="Also show the native stack of a crash, using gdb; for a crash on a GPU, the error in its "
+    "kernel, using compute-sanitizer.",
+)
 @takes_settings("out", "baseline", "case-limit", "memory", "app-labels")
 def reproduce(settings: EffectiveSettings, bucket: str, target: str | None, *, gdb: bool) -> int:
     """Run BUCKET's case again, and report whether it still shows the defect.
@@ -79,6 +86,9 @@ def _show_native_stack(bucket: Bucket, target: str, config: Config) -> None:
     session = debug(
         bucket, target, config, on_step=lambda step: click.echo(visible(step), err=True)
     )
+    if bucket.finding.loses_device:
+        _show_kernel(session.frames)
+        return
     stack = [line for line in session.text.splitlines() if line.startswith("#")]
     if not stack:
         click.echo(
@@ -91,6 +101,14 @@ def _show_native_stack(bucket: Bucket, target: str, config: Config) -> None:
     click.echo("native frames in the library")
     for frame in native_frames(session.frames):
         click.echo(f"   {visible(frame.function)} ({visible(frame.file)})")
+
+
+def _show_kernel(frames: Iterable[Frame]) -> None:
+    text = "\n".join(f"   {visible(frame.function)} ({visible(frame.file)})" for frame in frames)
+    if text:
+        click.echo(f"kernel with the error\n{text}")
+    else:
+        click.echo("compute-sanitizer observed no error in a kernel before the timeout.")
 
 
 def refuse_measured_finding(bucket: Bucket) -> None:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 
+UNKNOWN_FUNCTION = "?"
+"""Name of a function that a tool did not report."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One frame of a stack trace, without its line number."""

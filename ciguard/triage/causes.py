@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.causes import Cause
 from ciguard.domain.findings import PairKind
 from ciguard.domain.memory_errors import MEMORY_ERRORS
+from ciguard.domain.outcomes import UNKNOWN_FUNCTION
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import INTERNAL_ERROR, MEMORY_CORRUPTION
@@ -187,7 +188,11 @@ def _operator_family(bucket: Bucket, ingredients: Mapping[str, str]) -> str:
 
 def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the innermost native frames of a crash that has no message."""
-    innermost = [frame.function for frame in bucket.native_stack[:_NATIVE_FRAMES]]
+    innermost = [
+        frame.function
+        for frame in bucket.native_stack[:_NATIVE_FRAMES]
+        if frame.function != UNKNOWN_FUNCTION
+    ]
     is_silent = not ingredients.get("message")
     return ("native frames", " ← ".join(innermost)) if innermost and is_silent else None
 

@@ -1,6 +1,7 @@
 """Tracing stage: native stacks of crashes, taken with a debugger.
 
-For crashes of a device, a sanitizer locates the error in its kernels instead.
+For crashes of a device, and for the most severe differences in its values, a sanitizer locates the
+error in its kernels instead.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import find_record
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.workers import worker_spec
+from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed
 from ciguard.execution import find_debugger, find_sanitizer, run_debugger, run_sanitizer
+from ciguard.oracles.comparing import is_numeric_difference
 from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
     from ciguard.domain.events import Event
-    from ciguard.domain.findings import Bucket
+    from ciguard.domain.findings import Bucket, Finding
     from ciguard.domain.outcomes import Frame
 
 _MAX_SANITIZED_S = 120.0
+_MAX_DIFFERENCES = 3
+"""Maximum number of differences that run under the sanitizer, which takes a minute each."""
 
 
 class Trace(CampaignStage):
@@ -72,25 +77,38 @@ def traced(
         until: deadline on the clock of `time.monotonic`.
     """
     debugger, sanitizer = find_debugger(), find_sanitizer()
+    differences = 0
     for bucket in buckets:
-        name = bucket.finding.targets[-1]
+        finding = bucket.finding
+        name = finding.targets[-1]
         member = members.get(name)
-        outcome = bucket.finding.outcomes.get(name)
-        if not isinstance(outcome, Crashed) or not bucket.finding.case.is_run_by_worker:
-            continue
         if bucket.native_stack or member is None or member.not_run:
+            continue
+        is_difference = _may_be_due_to_memory(finding, member)
+        is_crash = isinstance(finding.outcomes.get(name), Crashed)
+        on_device = finding.loses_device or is_difference
+        tool = sanitizer if on_device else debugger
+        if tool is None or not (is_crash or is_difference) or not finding.case.is_run_by_worker:
+            continue
+        differences += is_difference
+        if is_difference and differences > _MAX_DIFFERENCES:
             continue
         limit_s = until - time.monotonic()
         if limit_s <= 0:
             break
         spec = worker_spec(name, member.environment, config)
-        case = encode(bucket.finding.case)
-        frames: tuple[Frame, ...] = ()
-        if outcome.is_device_error and sanitizer is not None:
+        case = encode(finding.case)
+        if on_device:
             limit_s = min(limit_s, _MAX_SANITIZED_S)
-            frames = run_sanitizer(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
-        elif debugger is not None and not outcome.is_device_error:
-            stack = run_debugger(spec, case, debugger=debugger, limit_s=limit_s)
+            frames = run_sanitizer(spec, case, sanitizer=tool, limit_s=limit_s).frames
+        else:
+            stack = run_debugger(spec, case, debugger=tool, limit_s=limit_s)
             frames = native_frames(stack.frames)
         if frames:
             yield bucket, frames
+
+
+def _may_be_due_to_memory(finding: Finding, member: Member) -> bool:
+    """Return whether a device's read of uninitialised memory, or a race, can cause a difference."""
+    is_pair = finding.pair is not PairKind.NONE and is_numeric_difference(finding)
+    return is_pair and member.identity.device != "cpu"
