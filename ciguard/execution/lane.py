@@ -330,6 +330,9 @@ class Lane:
         outcome = decode_exit(
             worker_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device
         )
+        if isinstance(outcome, Crashed) and outcome.is_device_error and self._server.kernel_log:
+            lines = self._server.kernel_log.xid_lines(self.worker.pid)
+            return replace(outcome, log="\n".join([outcome.log, *lines]))
         return outcome if spec.guard is None else explained_by_guard(outcome)
 
     def check(self, now: float) -> JobResult | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.errors import WorkerStartError
 from ciguard.execution.child import Child, Launch
 from ciguard.execution.decode import excerpt, read_bounded
+from ciguard.execution.kernel_log import KernelLog
 from ciguard.execution.memory_files import append_file
 from ciguard.execution.reports import ChildExited, Forked, ReportError, decode_report, decode_start
 from ciguard.execution.worker.removal import remove_tree
@@ -84,6 +85,8 @@ class ServerProcess:
         """Names of the mechanisms that confine the process."""
         self.false_starts = 0
         """Workers that exited before they could take a case, since a worker last reported."""
+        self.kernel_log = KernelLog() if spec.device != "cpu" else None
+        """Messages of the device's driver; None on a CPU."""
         self._tickets = 0
         self._unanswered: dict[str, float] = {}
         """Start times of the requests that the server has not answered yet."""
@@ -275,5 +278,7 @@ class ServerProcess:
         self.control.close()
         self._child.terminate()
         self._child.close(grace_s=_STOP_S)
+        if self.kernel_log is not None:
+            self.kernel_log.close()
         os.close(self._log_file)
         remove_tree(str(self._folder))

@@ -21,6 +21,7 @@ from ciguard.execution import (
     ServerProcess,
     Unreadable,
     decode_outputs,
+    kernel_log,
     probe_target,
     worker_handle,
 )
@@ -114,6 +115,24 @@ def test_lost_device_is_attributed_to_the_responsible_call(dispatcher: Dispatche
     assert faulty.cause == "CUDA illegal memory access"
     assert "an illegal memory access was encountered" in faulty.log
     assert all(isinstance(one, Passed) for one in (first, *others))
+
+
+def test_crash_on_a_device_has_the_messages_of_its_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = tmp_path / "kmsg"
+    messages.touch()
+    monkeypatch.setattr(kernel_log, "KERNEL_MESSAGES", messages)
+    fault = "NVRM: Xid (PCI:0000:0a:00): 31, pid=7, name=python, MMU Fault: faulted @ 0x7f29_5b8c"
+    with Dispatcher() as running:
+        assert isinstance(running.start([spec()])[TARGET], ServerProcess)
+        messages.write_text(f"3,12,5140900,-;{fault}\n", encoding="utf-8")
+        first, second = outcomes_of(running, case("far"), case("far"))
+
+    assert isinstance(first, Crashed)
+    assert first.log.endswith(f"\n{fault}")
+    assert isinstance(second, Crashed)
+    assert "Xid" not in second.log
 
 
 def test_device_side_assertion_counts_as_a_rejection(dispatcher: Dispatcher) -> None:
