@@ -34,10 +34,10 @@ class StreamFactory:
     """Dispatcher of all jobs."""
     lanes: int
     """Number of workers per target."""
-    choose: Callable[[Group, Callable[[str], str]], Snapshot] | None = None
+    choose: Callable[[Group, VisitedLevel, Callable[[str], str]], Snapshot] | None = None
     """Function that chooses the initial experience of a group's learning levels.
 
-    Its second argument returns the name of a stream, given the digest of an experience."""
+    Its last argument returns the name of a stream, given the digest of an experience."""
 
     @property
     def is_any_running(self) -> bool:
@@ -82,7 +82,7 @@ class StreamFactory:
         """
         config = self.config
         name_of = partial(self._name, f"{kind} by visits", group, chosen)
-        used = Snapshot() if self.choose is None else self.choose(group, name_of)
+        used = Snapshot() if self.choose is None else self.choose(group, level, name_of)
         level.recall(used.learned)
         is_adaptive = not config.has_fixed_cases
         batches = VisitedBatches(level, shares, seed=config.seed, is_adaptive=is_adaptive)

@@ -10,6 +10,7 @@ from ciguard.campaign.experience import (
     read_run_snapshot,
     write_run_snapshot,
 )
+from ciguard.campaign.observing import with_observed_operators
 from ciguard.campaign.parameters import parameters_of
 
 if TYPE_CHECKING:
@@ -17,17 +18,23 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.state import CampaignState
+    from ciguard.levels import VisitedLevel
 
+_MAX_OBSERVING_SHARE = 0.2
+"""Maximum share of the budget in which operators are observed, once in each environment."""
 EXPERIENCE = "experience"
 """Key of the parameters for the digests of the run's initial snapshots."""
 
 
-def initial_experience(state: CampaignState, group: Group, name: Callable[[str], str]) -> Snapshot:
+def initial_experience(
+    state: CampaignState, group: Group, level: VisitedLevel, name: Callable[[str], str]
+) -> Snapshot:
     """Return the experience that a group's levels begin with.
 
     Args:
         state: state of the run.
         group: group of the library.
+        level: first level that uses it.
         name: returns the name of a stream, given the digest of an experience.
 
     Raises:
@@ -42,7 +49,17 @@ def initial_experience(state: CampaignState, group: Group, name: Callable[[str],
         baseline=state.baseline.store.folder,
         is_shared=not config.is_part,
     )
-    snapshot = store.choose(lambda digest: state.baseline.frontier.knows(name(digest)))
+    knows = state.baseline.frontier.knows
+    snapshot = store.choose(lambda digest: knows(name(digest)))
+    if not config.has_fixed_cases and not knows(name(snapshot.digest)):
+        # Otherwise the run repeats the cases of another one, or those of other machines.
+        snapshot = with_observed_operators(
+            snapshot,
+            level,
+            group,
+            state.dispatcher,
+            limit_s=_MAX_OBSERVING_SHARE * config.budget_s,
+        )
     write_run_snapshot(config.out, group.library, snapshot)
     return snapshot
 

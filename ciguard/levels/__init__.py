@@ -11,6 +11,7 @@ from ciguard.levels.contract import (
     IndexedLevel,
     Level,
     LevelSpec,
+    ObservingLevel,
     VisitedLevel,
     cost_of,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "IndexedLevel",
     "Level",
     "LevelSpec",
+    "ObservingLevel",
     "VisitedLevel",
     "cost_of",
     "excluded_by_tag",

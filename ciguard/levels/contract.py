@@ -10,7 +10,7 @@ from ciguard.domain.outcomes import Crashed, Exhausted, Hung
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.api_calls import CallKind
     from ciguard.domain.case import Case
@@ -87,6 +87,31 @@ class VisitedLevel(Protocol):
 
     def learned(self) -> dict[str, Experience]:
         """Return the experience of earlier campaigns and of this one so far, by API."""
+
+
+@runtime_checkable
+class ObservingLevel(VisitedLevel, Protocol):
+    """A level that learns from the operators that run inside the calls of other APIs."""
+
+    @property
+    def observable(self) -> Sequence[str]:
+        """Names of the APIs whose operators can be observed."""
+
+    def calls_to_observe(self, learned: Mapping[str, Experience]) -> Iterator[Sequence[Case]]:
+        """Yield the calls of each API in which operators are observed.
+
+        They depend only on the experience, which the level does not use before `recall`.
+        """
+
+    def observed(self, calls: Iterable[Sequence[Json]]) -> dict[str, Experience]:
+        """Return the experience from observed operators, by API.
+
+        Args:
+            calls: the name of each operator and its arguments by name, as JSON of values.
+
+        Raises:
+            ValueError: if a value is malformed.
+        """
 
 
 @runtime_checkable

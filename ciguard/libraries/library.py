@@ -139,6 +139,8 @@ class Library:
     """Execution modes of calls other than eager, by name."""
     needs_processes: bool = False
     """True if the library's calls start other processes, e.g. a compiler."""
+    observes_operators: bool = False
+    """True if the adapter implements `observing`."""
     has_api: bool = True
     """False for clients of services, of which only applications are tested."""
     lazy_modules: tuple[str, ...] = ()

@@ -138,6 +138,20 @@ def _replace_items_by_one_mutation(
     return type(current)((item,) * len(current.items))
 
 
+def _zero_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence of integers with one item 0, or all of them; others are unchanged."""
+    del scope
+    if not isinstance(current, ListValue | TupleValue) or not current.items:
+        return current
+    count = len(current.items)
+    if not all(isinstance(item, LiteralValue) for item in current.items):
+        return current
+    zero = LiteralValue(0)
+    index = int(rng.random() * 2 * count)
+    items = [zero if i == index or index >= count else v for i, v in enumerate(current.items)]
+    return type(current)(tuple(items))
+
+
 def _change_length(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Return the sequence without its last item, or with it repeated once or many times."""
     del scope
@@ -172,7 +186,8 @@ _SCALAR_MUTATORS: Mapping[type, tuple[Mutator, ...]] = {
     bytes: _TEXT_MUTATORS,
 }
 _LIST_MUTATORS: tuple[Mutator, ...] = (
-    _remove_all_items,
+    *(_remove_all_items,) * 2,
+    *(_zero_items,) * 2,
     _mutate_one_item,
     _mutate_one_item,
     _mutate_one_item,

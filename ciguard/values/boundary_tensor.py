@@ -247,7 +247,7 @@ _INTEGER_MUTATORS: tuple[_TensorMutator, ...] = (
     *_SHAPE_MUTATORS,
     *(_fill_with_edge_integer,) * 3,
     *(_insert_edge_integer,) * 3,
-    *(_fill_with_special_values,) * 2,
+    *(_fill_with_special_values,) * 4,
     *(_insert_nearby_integer,) * 2,
     _decrease,
 )

@@ -63,6 +63,28 @@ def without_gradient(adapter: Any) -> Any:
     return adapter.read(tensor)["array"].tolist()
 
 
+def observed(adapter: Any) -> list[str]:
+    """Return the operators of a maximum over windows and its gradient; none without observation."""
+    library: Any = importlib.import_module(adapter.module)
+    noted: dict[str, Any] = {}
+    try:
+        context = adapter.observing(lambda operator, arguments: noted.update({operator: arguments}))
+    except NotImplementedError:
+        return []
+    import numpy as np
+
+    shape = (1, 1, 4, 4) if library.__name__ == "torch" else (1, 4, 4, 1)
+    tensor = adapter.tensor(np.ones(shape, "float32"), "float32")
+    pool = (
+        library.nn.functional.max_pool2d
+        if library.__name__ == "torch"
+        else (lambda x, size: library.nn.max_pool2d(x, size, 1, "VALID"))
+    )
+    with context:
+        adapter.with_gradients(lambda run, t: run(*t), lambda x: pool(x, 2), [tensor])
+    return [f"{operator}({', '.join(sorted(noted[operator]))})" for operator in sorted(noted)]
+
+
 def started(adapter: Any) -> list[int]:
     """Return the threads of the process that forks, and of this one after its runtime started."""
     before = len(os.listdir(f"/proc/{os.getppid()}/task"))  # noqa: PTH208 - as it is meant
@@ -243,6 +265,7 @@ QUESTIONS = {
     "started": started,
     "filled": filled,
     "draws": draws,
+    "observed": observed,
     "restored": restored,
     "survives-fork": survives_fork,
     "described": described,

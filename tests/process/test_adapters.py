@@ -130,6 +130,19 @@ def test_changed_and_shared_tensors_are_detected(ask: Ask, library: str) -> None
     assert effects == (torch_effects if library == "torch" else [no_effects, no_effects])
 
 
+def test_operators_are_observed_with_those_of_the_gradient(ask: Ask, library: str) -> None:
+    operators = ask(library, "observed")
+
+    expected = {
+        "torch": "aten::max_pool2d_with_indices_backward"
+        "(ceil_mode, dilation, grad_output, indices, kernel_size, padding, self, stride)",
+        "tensorflow": "MaxPoolGrad"
+        "(data_format, explicit_paddings, grad, ksize, orig_input, orig_output, padding, strides)",
+    }
+    assert bool(operators) is (library in expected)
+    assert not operators or expected[library] in operators
+
+
 def test_random_numbers_depend_on_the_seed_only(ask: Ask, library: str) -> None:
     first, repeated, other, after_use = ask(library, "draws")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
+    from ciguard.levels import VisitedLevel
     from ciguard.targets import Environment
 
 
@@ -96,10 +97,12 @@ class Describe(CampaignStage):
                     )
                     raise BaselineError(msg) from error
 
-    def _choose_experience(self, group: Group, name: Callable[[str], str]) -> Snapshot:
+    def _choose_experience(
+        self, group: Group, level: VisitedLevel, name: Callable[[str], str]
+    ) -> Snapshot:
         used = self._state.used
         if group.library not in used:
-            used[group.library] = initial_experience(self._state, group, name)
+            used[group.library] = initial_experience(self._state, group, level, name)
         return used[group.library]
 
     def _restore(self) -> None:

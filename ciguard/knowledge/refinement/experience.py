@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _MAX_REQUIREMENTS = 16
 _MAX_EXAMPLES = 8
+_MAX_OBSERVED = 12
+"""Maximum number of observed calls of an operator, of which the first are kept."""
 _MAX_MESSAGE_LENGTH = 160
 _MIN_MESSAGE_COUNT = 2
 """Minimum count of a requirement that is applied: one message may quote a value by chance."""
@@ -82,6 +84,13 @@ class Experience:
     """Requirements that messages of rejections state."""
     examples: list[dict[str, Value]] = field(default_factory=list)
     """Arguments of calls that passed, by parameter."""
+    observed: list[dict[str, Value]] = field(default_factory=list)
+    """Arguments with which other APIs call the API's operator, by parameter."""
+
+    @property
+    def models(self) -> list[dict[str, Value]]:
+        """Arguments of valid calls, which later calls may resemble."""
+        return [*self.examples, *self.observed]
 
     @property
     def pass_rate(self) -> float:
@@ -193,9 +202,17 @@ class Experience:
         else:
             self.examples[index] = example
 
+    def observe_operator(self, values: Mapping[str, Value]) -> None:
+        """Keep the arguments with which another API calls the API's operator."""
+        is_known = len(self.observed) >= _MAX_OBSERVED or values in self.observed
+        if not is_known and all(map(_is_short, values.values())):
+            self.observed.append(dict(values))
+
     def update(self, other: Experience) -> None:
         """Add the experience of other calls of the same API."""
         self.noted += other.noted
+        for values in other.observed:
+            self.observe_operator(values)
         for name, counts_by_trait in other.counts.items():
             own_counts = self.counts.setdefault(name, {})
             for trait, (passed, rejected) in counts_by_trait.items():
@@ -237,10 +254,8 @@ class Experience:
                 [r.parameter, _fields_to_json(r.fields), r.presence.value, r.message, r.count]
                 for r in self.requirements
             ],
-            "examples": [
-                [[name, value_to_json(value)] for name, value in example.items()]
-                for example in self.examples
-            ],
+            "examples": _examples_to_json(self.examples),
+            **({"observed": _examples_to_json(self.observed)} if self.observed else {}),
         }
 
 
@@ -284,14 +299,22 @@ def experience_from_json(encoded: Json) -> Experience:
                 )
                 for name, fields, presence, text, count in encoded["said"]
             ],
-            examples=[
-                {str(name): value_from_json(value) for name, value in example}
-                for example in encoded["examples"]
-            ],
+            examples=_examples_from_json(encoded["examples"]),
+            observed=_examples_from_json(encoded.get("observed", ())),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not an encoded experience: {error!r:.200}"
         raise ValueError(msg) from error
+
+
+def _examples_to_json(examples: Sequence[Mapping[str, Value]]) -> Json:
+    return [
+        [[name, value_to_json(value)] for name, value in example.items()] for example in examples
+    ]
+
+
+def _examples_from_json(encoded: Json) -> list[dict[str, Value]]:
+    return [{str(name): value_from_json(value) for name, value in example} for example in encoded]
 
 
 def _fields_to_json(fields: Fields) -> Json:

@@ -101,6 +101,11 @@ LATER_ROUNDS = CallMix(
 )
 """Mix of all rounds after the first."""
 
+CONFORMING = CallMix(
+    violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0, optional=0.4
+)
+"""Mix without mutations, for calls whose operators are observed."""
+
 TO_CRASH = RoundMixes(first=FIRST_ROUND, later=LATER_ROUNDS)
 """Mixes for the targets of one library, most of whose defects are crashes."""
 TO_DIFFER = RoundMixes(

@@ -37,6 +37,8 @@ _INTENTS = {
 }
 _OPTIONAL_REDRAW_PROBABILITY = 0.5
 _SEARCH_PROBABILITY = 0.6
+_NEIGHBOUR_SHARE_OF_MUTATED = 0.7
+"""Minimum share of mutated calls that resemble an example, if there is one."""
 _MAX_FOLLOWED_SIZE = 4096
 _FOLLOW_PROBABILITY = 0.4
 """Probability that arguments that refer to a mutated one are drawn again, to agree with it."""
@@ -97,7 +99,8 @@ class CallGenerator:
             values, unconstrained = search(rng, self.slots)
             return self._assembled_call(values, Intent.VIOLATING, unconstrained, _seed(rng))
         mutated_slots = self._slots_to_mutate(rng, mutation, mix)
-        scope = self._conforming_arguments(rng, mix, mutated_slots)
+        is_mutated = mutation is not CallMutation.NONE
+        scope = self._conforming_arguments(rng, mix, mutated_slots, is_mutated=is_mutated)
         for slot in mutated_slots:
             _mutate(rng, scope, slot, is_violating=mutation is CallMutation.VIOLATE)
         if mutated_slots and rng.random() < _FOLLOW_PROBABILITY:
@@ -114,11 +117,16 @@ class CallGenerator:
         """Slots whose constraint can be violated."""
         return tuple(slot for slot in self.slots if slot.mutators.violating)
 
+    @cached_property
+    def _weighted_slots(self) -> tuple[ParameterSlot, ...]:
+        """All slots, each as often as its arguments are to be mutated."""
+        return tuple(slot for slot in self.slots for _ in range(slot.mutation_weight))
+
     def _slots_to_mutate(
         self, rng: random.Random, mutation: CallMutation, mix: CallMix
     ) -> tuple[ParameterSlot, ...]:
         """Return the slots of the parameters to mutate; empty if none is mutated."""
-        slots = self._violable_slots if mutation is CallMutation.VIOLATE else self.slots
+        slots = self._violable_slots if mutation is CallMutation.VIOLATE else self._weighted_slots
         if mutation in _WITHOUT_MUTATOR or not slots:
             return ()
         first = _draw_slot(rng, slots)
@@ -127,7 +135,7 @@ class CallGenerator:
         if mutation is CallMutation.MANY:
             other_slots = [
                 s
-                for s in slots
+                for s in self.slots
                 if not s.share and s is not first and rng.random() < mix.mutation_probability
             ]
             return (first, *other_slots)
@@ -209,11 +217,19 @@ class CallGenerator:
         return values | dict(zip(self._inputs, call.inputs, strict=False))
 
     def _conforming_arguments(
-        self, rng: random.Random, mix: CallMix, mutated_slots: tuple[ParameterSlot, ...]
+        self,
+        rng: random.Random,
+        mix: CallMix,
+        mutated_slots: tuple[ParameterSlot, ...],
+        *,
+        is_mutated: bool,
     ) -> SamplingScope:
         """Return arguments that satisfy all constraints."""
-        if self._neighbours is not None and rng.random() < self._neighbour_share:
-            return self._neighbours.draw(rng, mutated_slots)
+        share = self._neighbour_share
+        if is_mutated and share:
+            share = max(share, _NEIGHBOUR_SHARE_OF_MUTATED)
+        if self._neighbours is not None and rng.random() < share:
+            return self._neighbours.draw(rng, mutated_slots, is_mutated=is_mutated)
         scope = SamplingScope()
         values = scope.values
         for slot in self.slots:

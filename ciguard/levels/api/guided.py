@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
 from ciguard.knowledge import Experience, refined, understand
-from ciguard.levels.api.call_mix import LEARNING, CallMix
+from ciguard.levels.api.call_mix import CONFORMING, LEARNING, CallMix
 from ciguard.levels.api.calls import CallGenerator
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.outcomes import Outcome
@@ -55,6 +55,15 @@ class GuidedGenerator:
             self._guided_generator = self._compiled_generator()
         return self._guided_generator.call(rng, LEARNING if self._is_learning else mix)
 
+    def passed_calls(self, experience: Experience, rng: random.Random) -> Iterator[ApiCall]:
+        """Yield the calls of an experience that passed."""
+        for example in experience.examples:
+            yield self._base_generator.example(example, rng)
+
+    def conforming_call(self, rng: random.Random) -> ApiCall:
+        """Return a call that conforms to the documentation."""
+        return self._base_generator.call(rng, CONFORMING)
+
     def example_call(self, number: int, rng: random.Random) -> ApiCall | None:
         """Return a call that passed, another one for each number; None if none has passed."""
         examples = self.experience.examples
@@ -95,17 +104,17 @@ class GuidedGenerator:
             # It depends on the feedback up to its threshold only, whenever it is compiled.
             self._guided_generator = self._compiled_generator()
         self.experience.update(feedback)
-        if passes_threshold:
+        if passes_threshold or feedback.observed:
             self._guided_generator = None  # compiled with the next call, as there may be none
-            is_new = self.experience.noted < _MAX_LEARNING_CALLS
+            is_new = self.experience.noted < _MAX_LEARNING_CALLS and not self.experience.observed
             self._is_learning = is_new and self.experience.pass_rate < _POOR_PASS_RATE
 
     def _compiled_generator(self) -> CallGenerator:
         experience = self.experience
-        is_searching = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
+        is_searching = not experience.models and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
         return CallGenerator(
             refined(self._api, experience),
-            experience.examples,
+            experience.models,
             base_generator=self._base_generator,
             neighbour_share=_NEIGHBOUR_SHARE
             if experience.pass_rate > _POOR_PASS_RATE

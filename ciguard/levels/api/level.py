@@ -11,15 +11,20 @@ from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
 from ciguard.levels.api.call_mix import TO_CRASH, RoundMixes
 from ciguard.levels.api.guided import MAX_OBSERVED_CALLS, GuidedGenerator
+from ciguard.levels.api.observed import ObservedOperators, is_operator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
     from ciguard.knowledge import Experience
 
 _INDEX_BITS = 40
+_OBSERVED_CALLS = 8
+"""Number of calls of each API whose operators are observed, and of these with another option."""
 BATCH_SIZES = (4, 16, 64)
 """Numbers of calls in the first batches of an API; all further ones have the last. The first batch
 is small, so that every API is called soon; large ones cost less time per call."""
@@ -137,6 +142,29 @@ class ApiLevel:
             if generator.experience.noted
         }
         return {**self._earlier_experience, **learned}
+
+    @property
+    def observable(self) -> Sequence[str]:
+        """Names of the APIs that are undocumented operators."""
+        return [record.api for record in self._records if is_operator(record)]
+
+    def calls_to_observe(self, learned: Mapping[str, Experience]) -> Iterator[tuple[ApiCall, ...]]:
+        """Yield calls of each API in which operators can be observed; see `ObservingLevel`."""
+        for record in self._records:
+            generator = self.generator(record.api)
+            rng = random.Random(f"{self._seed} {record.api}")  # noqa: S311 - repeatable
+            experience = learned.get(record.api)
+            calls = [*generator.passed_calls(experience, rng)] if experience is not None else []
+            drawn = [generator.conforming_call(rng) for _ in range(_OBSERVED_CALLS - len(calls))]
+            calls += drawn
+            options = [generator.with_option(call, n, rng) for n, call in enumerate(calls)]
+            yield (*calls, *filter(None, options))
+
+    def observed(self, calls: Iterable[Sequence[Json]]) -> dict[str, Experience]:
+        """Return the experience from observed operators; see `ObservingLevel`."""
+        operators = ObservedOperators(self._records)
+        operators.note(calls)
+        return operators.experience
 
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _KEEP_PROBABILITY = 0.5
 _REFILL_THRESHOLD = 0.85
 _ADD_PROBABILITY = 0.05
+_EXACT_PROBABILITY = 0.5
+"""Share of calls that keep all arguments of the example if one is mutated afterwards: a call with
+many arguments that must fit each other seldom passes the checks if some are drawn again."""
 
 
 class NeighbourSampler:
@@ -36,12 +39,40 @@ class NeighbourSampler:
             for example in examples
         )
 
-    def draw(self, rng: random.Random, mutated_slots: Sequence[ParameterSlot]) -> SamplingScope:
-        """Return the arguments of a call near an example, with all parameters to be mutated."""
+    def draw(
+        self,
+        rng: random.Random,
+        mutated_slots: Sequence[ParameterSlot],
+        *,
+        is_mutated: bool = False,
+    ) -> SamplingScope:
+        """Return the arguments of a call near an example.
+
+        Args:
+            rng: source of randomness.
+            mutated_slots: parameters that the arguments must include, as they will be mutated.
+            is_mutated: whether any argument will be mutated.
+        """
         example = self._examples[int(rng.random() * len(self._examples))]
         scope = SamplingScope()
+        scope.values.update(example)
+        if is_mutated and rng.random() < _EXACT_PROBABILITY:
+            for slot in self._slots:
+                if slot.name not in example and (not slot.share or slot in mutated_slots):
+                    scope.values[slot.name] = slot.sample(rng, scope)
+        else:
+            self._redraw_some(rng, scope, example, mutated_slots)
+        return scope
+
+    def _redraw_some(
+        self,
+        rng: random.Random,
+        scope: SamplingScope,
+        example: Mapping[str, Value],
+        mutated_slots: Sequence[ParameterSlot],
+    ) -> None:
+        """Draw some arguments of the example again, and add some parameters."""
         values = scope.values
-        values.update(example)
         changed_names: set[str] = set()
         for slot in self._slots:
             original = example.get(slot.name)
@@ -65,7 +96,6 @@ class NeighbourSampler:
             values[slot.name] = value
             if _has_changed(original, value):
                 changed_names.add(slot.name)
-        return scope
 
 
 def _resampled(

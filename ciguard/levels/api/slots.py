@@ -10,6 +10,7 @@ from ciguard.domain.records import ParameterKind
 from ciguard.values import (
     AnyOf,
     Array,
+    Ints,
     Mutation,
     Mutator,
     Optional,
@@ -35,6 +36,11 @@ _RARE_SHARE = 0.1
 """`ParameterSlot.share` of rare parameters."""
 _VARIADIC_SHARE = 4.5
 """`ParameterSlot.share` of variadic parameters, such as `*args`."""
+
+
+_INTS_WEIGHT = 3
+"""`ParameterSlot.mutation_weight` of sizes, strides and axes. A mutation of these crashed ten times
+as many operators of PyTorch as one of other arguments; see docs/benchmarks.md."""
 
 
 class SlotMutators:
@@ -87,6 +93,8 @@ class ParameterSlot:
     """Names of the parameters to which the constraint refers."""
     is_sized: bool
     """True if the shape has symbols, which other parameters may share."""
+    mutation_weight: int
+    """Frequency with which the argument is mutated, relative to other parameters."""
 
 
 def slots_of(
@@ -141,6 +149,7 @@ def _slot(
         mutators=base_slot.mutators if base_slot else SlotMutators(constraint, form_mutator),
         referenced_parameters=referenced,
         is_sized=has_symbols(constraint),
+        mutation_weight=_INTS_WEIGHT if _may_be_ints(constraint) else 1,
     )
 
 
@@ -160,6 +169,16 @@ def _may_be_tensor(constraint: Constraint) -> bool:
             return any(_may_be_tensor(option) for _, option in options)
         case _:
             return isinstance(constraint, Tensor) and not isinstance(constraint, Array)
+
+
+def _may_be_ints(constraint: Constraint) -> bool:
+    match constraint:
+        case Optional(inner):
+            return _may_be_ints(inner)
+        case AnyOf(options):
+            return any(_may_be_ints(option) for _, option in options)
+        case _:
+            return isinstance(constraint, Ints)
 
 
 def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:

@@ -333,6 +333,19 @@ class Adapter:
         """
         raise NotImplementedError
 
+    def observing(
+        self, note: Callable[[str, dict[str, Any]], None]
+    ) -> contextlib.AbstractContextManager[Any]:
+        """Return a context that notes each operator that runs in it: its name and its arguments.
+
+        The name is that in `ApiRecord.operator`. The arguments are live, by the operator's own
+        names; see `ciguard.libraries.in_target.observed` for dtypes and other objects.
+
+        Raises:
+            NotImplementedError: if operators cannot be observed. This is the default.
+        """
+        raise NotImplementedError
+
     def is_tensor(self, value: Any) -> bool:
         """Return whether a mode treats a value as an input; other values are constants."""
         return self.read(value) is not None

@@ -46,6 +46,7 @@ LIBRARY = Library(
         "export": Mode(cases_per_worker=4),
         "trace": Mode(),
     },
+    observes_operators=True,
     script=SCRIPT,
     programs=PROGRAMS,
     forms=FORMS,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
-from ciguard.libraries.torch.in_target import modes, state, warm_up
+from ciguard.libraries.torch.in_target import modes, observer, state, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -304,6 +304,10 @@ class TorchAdapter(contract.Adapter):
         if not inputs or not terms:
             return [result, []]
         return [result, torch.autograd.grad(sum(terms), inputs, allow_unused=True)]
+
+    def observing(self, note: Callable[[str, dict[str, Any]], None]) -> Any:
+        """Return a context that notes each operator that runs in it."""
+        return observer.observer(self._torch, self._names, note)
 
     @contextlib.contextmanager
     def without_gradients(self) -> Iterator[None]:
