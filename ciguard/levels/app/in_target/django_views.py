@@ -15,6 +15,8 @@ import os
 import urllib.parse
 from typing import Any, Callable, Dict, List
 
+from ciguard.levels.app.in_target.given import NotAll, event
+
 _DATABASE = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
 _TEMPLATES = {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}
 _SETTINGS: Dict[str, Any] = {
@@ -23,6 +25,18 @@ _SETTINGS: Dict[str, Any] = {
     "TEMPLATES": [_TEMPLATES],
 }
 """Settings of an application that has none, or whose settings cannot be loaded."""
+_USER_FIELDS = {
+    "username": "name",
+    "first_name": "name",
+    "last_name": "name",
+    "email": "name@example.com",
+    "is_active": True,
+    "is_staff": True,
+    "is_superuser": True,
+}
+"""Fields of the signed-in user, of which the project's model need not have all."""
+_FIELD_TEXTS = ("1", "2000-01-01", "12:00", "00000000-0000-4000-8000-000000000000")
+"""Values for required fields: a number, date, time or identifier, whichever a field accepts."""
 
 
 class _NoMigrations:
@@ -61,6 +75,7 @@ def set_up(project: Dict[str, Any], describe: Callable[[BaseException], str]) ->
     settings.DATABASES = {"default": _DATABASE}
     settings.MIGRATION_MODULES = _NoMigrations()
     settings.ALLOWED_HOSTS = ["*"]
+    settings.SECRET_KEY = _SETTINGS["SECRET_KEY"]  # its variable may be missing here
     _populate()
     management = importlib.import_module("django.core.management")
     with contextlib.suppress(Exception):  # a view that needs a missing table fails by itself
@@ -118,7 +133,7 @@ def _load(
 
 
 class _User:
-    """A user who has signed in and may do everything."""
+    """A user who has signed in and may do everything, for a project without Django's users."""
 
     id = pk = 1
     username = first_name = last_name = "name"
@@ -135,11 +150,41 @@ class _User:
         return True
 
 
-class _Messages:
-    """Storage of messages for the user, which drops them."""
+def _signed_in_user() -> Any:
+    """Return a user who may do everything: a row of the project's model if this can be saved."""
+    improper = importlib.import_module("django.core.exceptions").ImproperlyConfigured
+    try:
+        model = importlib.import_module("django.contrib.auth").get_user_model()
+    except improper:  # the project has no users
+        return _User()
+    known = {field.name for field in model._meta.concrete_fields}  # noqa: SLF001 - Django documents it
+    values = {model.USERNAME_FIELD: "name", **_USER_FIELDS}
+    values = {name: value for name, value in values.items() if name in known}
+    user = model(**values)
+    with contextlib.suppress(Exception):  # a view that needs a saved user fails by itself
+        rows = model._base_manager.filter(  # noqa: SLF001 - Django documents it
+            **{model.USERNAME_FIELD: values[model.USERNAME_FIELD]}
+        )
+        if not rows.exists():
+            _fill_required_fields(user)
+            user.save()
+        rows.update(**values)  # an earlier call may have changed them
+        user = rows.get()
+    if user.pk is None:
+        user.pk = 1
+    return user
 
-    def add(self, *_: object) -> None:
-        """Drop a message."""
+
+def _fill_required_fields(row: Any) -> None:
+    """Set each field of a row that has no value but needs one, unless it refers to another row."""
+    for field in row._meta.concrete_fields:  # noqa: SLF001 - Django documents it
+        is_optional = field.null or field.primary_key or field.is_relation
+        if is_optional or getattr(row, field.attname) is not None:
+            continue
+        for text in _FIELD_TEXTS:
+            with contextlib.suppress(Exception):  # another text may suit the field
+                setattr(row, field.attname, field.to_python(text))
+                break
 
 
 def answering(function: Any, parts: Dict[str, Any]) -> Callable[..., Any]:
@@ -150,24 +195,46 @@ def answering(function: Any, parts: Dict[str, Any]) -> Callable[..., Any]:
         parts: the fields of each part of the request: `files`, `form`, `args` and `json`; for
             `data`, the body under the key "".
     """
+    user = _signed_in_user()
 
     def in_request(*positional: Any, **keywords: Any) -> Any:
-        request = _request(parts)
+        request = _as_received(function, _request(parts, user), keywords)
         result = function(*positional, request=request, **keywords)
         return asyncio.run(result) if inspect.iscoroutine(result) else result
 
     return in_request
 
 
-def _request(parts: Dict[str, Any]) -> Any:
-    """Return a request of a signed-in user; one with a body is a POST request."""
+def _as_received(function: Any, request: Any, keywords: Dict[str, Any]) -> Any:
+    """Return a request in the form that a function gets, which differs for the REST framework.
+
+    A view whose method the function is gets the request as an attribute, too.
+    """
+    view = getattr(function, "__self__", None)
+    if not isinstance(view, importlib.import_module("django.views").View):
+        return request
+    view.setup(request, **keywords)
+    if not hasattr(view, "initialize_request"):
+        return request
+    view.format_kwarg, view.action_map = None, {request.method.lower(): function.__name__}
+    view.request = view.initialize_request(request, **keywords)
+    if hasattr(request, "data"):
+        view.request._full_data = request.data  # noqa: SLF001 - the parsed body
+    return view.request
+
+
+def _request(parts: Dict[str, Any], user: Any) -> Any:
+    """Return a request of a signed-in user; one with a body is a POST request.
+
+    An item that is missing from its session, cookies or variables raises `NotGivenError`.
+    """
     factory = importlib.import_module("django.test").RequestFactory()
     query = urllib.parse.urlencode(parts.get("args", {}))
     path = f"/?{query}" if query else "/"
-    if parts.get("json"):
+    if "json" in parts:
         body = json.dumps(parts["json"])
         request = factory.post(path, data=body, content_type="application/json")
-        request.data = parts["json"]  # as views of the Django REST framework read it
+        request.data = event(parts["json"])
     elif "data" in parts:
         body = parts["data"].get("", b"")
         request = factory.generic("POST", path, body, content_type="application/octet-stream")
@@ -175,9 +242,23 @@ def _request(parts: Dict[str, Any]) -> Any:
         request = factory.get(path)
     else:
         request = factory.post(path, {**parts.get("form", {}), **_files(parts.get("files", {}))})
-    request.user, request.session = _User(), {}
-    request._messages = _Messages()  # noqa: SLF001 - where Django's messages look for it
+    request.query_params = request.GET  # as code for the REST framework reads it
+    request.META, request.COOKIES = NotAll(request.META), NotAll(request.COOKIES)
+    request.user = request._force_auth_user = user  # noqa: SLF001 - for the REST framework
+    request.session = _session()
+    storage = importlib.import_module("django.contrib.messages.storage.cookie").CookieStorage
+    request._messages = storage(request)  # noqa: SLF001 - where Django's messages look for it
     return request
+
+
+def _session() -> Any:
+    """Return an empty session with a key, which is stored nowhere."""
+    backend = importlib.import_module("django.contrib.sessions.backends.signed_cookies")
+    session = backend.SessionStore()
+    session.save()
+    session.modified = False
+    session._session_cache = NotAll()  # noqa: SLF001 - the items, before any is read
+    return session
 
 
 def _files(uploads: Dict[str, Any]) -> Dict[str, Any]:

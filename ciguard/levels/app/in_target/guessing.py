@@ -10,6 +10,16 @@ from typing import Any, Iterator, Set
 
 Json = Any
 _GUESSED_FORMS = frozenset({"guess", "made_up"})
+_REQUEST_TYPES = (
+    "str",
+    "Request",
+    "WSGIRequest",
+    "SessionStore",
+    "CookieStorage",
+    "NotAll",
+    "_User",
+)
+"""Types of the parts of requests that are made here."""
 _MESSAGES_ABOUT_TEXTS = re.compile(
     r"string indices must be|unpack|invalid literal for int|could not convert string|not callable"
 )
@@ -29,7 +39,7 @@ def guesses(argument: Json) -> Iterator[str]:
             if form in _GUESSED_FORMS:
                 yield type(value).__name__
             elif form == "request":
-                yield from ("str", "Request")
+                yield from _REQUEST_TYPES
             yield from guesses(value)
 
 
