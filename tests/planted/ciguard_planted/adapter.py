@@ -51,7 +51,7 @@ class PlantedAdapter(Adapter):
             if not name.startswith("_")
             and getattr(vars(library)[name], "__module__", "") == self.module
         ]
-        yield from introspection.each(found, _record)
+        yield from introspection.each(found, record_of)
         lost: list[dict[str, Any]] = []
         for path, module in introspection.modules(_PARTS, failures=lost):
             parts = [(f"{path}.{name}", vars(module)[name]) for name in sorted(vars(module))]
@@ -96,7 +96,8 @@ def _is_own(api: str, thing: Any, module: str) -> bool:
     return callable(thing) and not name.startswith("_") and thing.__module__ == module
 
 
-def _record(api: str, found: Any) -> dict[str, Any]:
+def record_of(api: str, found: Any) -> dict[str, Any]:
+    """Return the record of a function or class."""
     return {
         "api": api,
         "kind": "layer" if inspect.isclass(found) else "function",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Iterator  # noqa: UP035 - Python 3.9
 
-from ciguard.libraries.in_target import contract, error_texts
-from ciguard_planted.adapter import PlantedAdapter
+from ciguard.libraries.in_target import contract, error_texts, introspection
+from ciguard_planted.adapter import PlantedAdapter, record_of
+
+_CALLED = ("add", "asserted", "draw", "far", "misconfigured", "product", "worn")
 
 
 class PlantedDeviceAdapter(PlantedAdapter):
@@ -16,6 +18,12 @@ class PlantedDeviceAdapter(PlantedAdapter):
         """Import the library."""
         super().load(device)
         self._device: Any = importlib.import_module("planted.device")
+        self._device.use(device)
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of what can be called on the device by chance."""
+        named = [(f"planted.device.{name}", getattr(self._device, name)) for name in _CALLED]
+        yield from introspection.each(named, record_of)
 
     def start_device(self, memory_mib: int) -> None:
         """Make a context."""

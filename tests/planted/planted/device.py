@@ -1,5 +1,7 @@
 """A device that is none: asynchronous, with errors that stick, memory, and a costly start.
 
+The functions compute at once on a CPU. With two devices, the second one is worn.
+
 It does what NVIDIA's driver was seen to do when it starts (version 580), so that confinement is
 tried on the same system calls, and raises what torch raises.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import random
 import socket
 import threading
 import time
@@ -27,7 +30,7 @@ class _Device:
     """State of this process's context."""
 
     def __init__(self) -> None:
-        self.is_started = False
+        self.is_started = self.is_cpu = False
         self.pending = ""
         """What went wrong and was not reported yet."""
         self.is_lost = False
@@ -40,6 +43,11 @@ class _Device:
 
 
 _DEVICE = _Device()
+
+
+def use(device: str) -> None:
+    """Compute on a device, by name."""
+    _DEVICE.is_cpu = device == "cpu"
 
 
 def start(memory_mib: int) -> None:
@@ -118,6 +126,8 @@ def release() -> None:
 
 
 def _launch(error: str = "") -> None:
+    if _DEVICE.is_cpu:
+        return
     if not _DEVICE.is_started:
         start(_START_MIB)
     synchronise()
@@ -152,7 +162,8 @@ def coarse_product(x: Any, y: Any) -> Any:
 
 def _rounded(x: Any, *, bits: int) -> Any:
     """Round the mantissas of floats of single precision, as the library's variable allows it."""
-    if os.environ.get("NVIDIA_TF32_OVERRIDE") == "0" or x.dtype != np.float32:
+    is_off = _DEVICE.is_cpu or os.environ.get("NVIDIA_TF32_OVERRIDE") == "0"
+    if is_off or x.dtype != np.float32:
         return x
     lost = 23 - bits
     whole = x.view(np.uint32) + np.uint32(1 << (lost - 1))
@@ -167,6 +178,9 @@ def raced(x: Any) -> Any:
 
 def asserted(x: Any) -> Any:
     """Refuse the arguments on the device, which surfaces later."""
+    if _DEVICE.is_cpu:
+        msg = "index out of range"
+        raise IndexError(msg)
     _launch(_ASSERTED)
     return x
 
@@ -181,8 +195,9 @@ def refused_after(x: Any) -> Any:
 
 def misconfigured(x: Any) -> Any:
     """Launch a kernel on no block, which the context survives."""
-    del x
     _launch()
+    if _DEVICE.is_cpu:
+        return x
     msg = "CUDA error: invalid configuration argument"
     raise RuntimeError(msg)
 
@@ -199,10 +214,16 @@ def take(size: int) -> int:
 
 
 def draw(x: Any) -> Any:
-    """Draw on the device."""
+    """Draw numbers, which the generators of a CPU and of a device do not have in common."""
     _launch()
-    _DEVICE.drawn += 1
-    return x
+    _DEVICE.drawn += not _DEVICE.is_cpu
+    return x * 0 + random.random() + _DEVICE.drawn
+
+
+def worn(x: Any) -> Any:
+    """Add one to each element, and another one on the second device."""
+    _launch()
+    return x + (2 if os.environ.get("CUDA_VISIBLE_DEVICES") == "1" else 1)
 
 
 def spin(x: Any) -> Any:

@@ -1,0 +1,106 @@
+"""The plan for machines with a GPU, on the planted device: every line is run, and passes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ciguard_planted import device_adapter
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+import gpu
+import gpu_cases
+
+from ciguard.libraries import LIBRARIES
+from ciguard.targets import drivers
+
+ARRAY = ["a", "float32", [2], ["k", 1]]
+MATRIX = ["a", "float32", [16, 16], ["u", 1, -1.0, 1.0]]
+DRIVER = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue Jan  7 20:11:19 UTC\n"
+NVIDIA_SMI = """\
+#!/bin/sh
+case "$*" in
+  *memory.used*) echo 300 ;;
+  *) echo "Planted, 580.159.03, 1024 MiB, Default" ;;
+esac
+"""
+SANITIZER = """\
+#!/bin/sh
+while [ "$1" != 1 ]; do shift; done; shift
+"$@"
+echo "========= Invalid __global__ write of size 4 bytes"
+echo "=========     at far+0x80"
+echo "=========     by thread (0,0,0) in block (0,0,0)"
+echo "=========     Access to 0x7fb930800000 is out of bounds"
+"""
+
+
+def case(function: str, *arguments: object) -> list[object]:
+    return [f"planted.device.{function}", "function", list(arguments or [ARRAY]), [], [], 1]
+
+
+CALLS = gpu_cases.Calls(
+    plain=case("add"),
+    faulty=case("asserted"),
+    like_cpu=[case("add"), case("product", MATRIX, MATRIX)],
+    random=case("draw"),
+    greedy=case("take", 10**12),
+    endless=case("spin"),
+    illegal=case("far"),
+    raw="print(100.0)",
+    one="planted.device.add",
+    product=case("product", MATRIX, MATRIX),
+    modes=(),
+)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the programs of a machine with a driver, a sanitizer and a device."""
+    for name, text in {"nvidia-smi": NVIDIA_SMI, "compute-sanitizer": SANITIZER}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).chmod(0o700)
+    (tmp_path / "version").write_text(DRIVER, encoding="utf-8")
+    monkeypatch.setattr(drivers, "VERSION_FILE", tmp_path / "version")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    adapter = Path(device_adapter.__file__)
+    library = replace(LIBRARIES.get("planted"), adapter=adapter, tf32_environment={})
+    monkeypatch.setitem(LIBRARIES._items, "planted", library)
+    monkeypatch.setitem(gpu_cases.CALLS, "planted", CALLS)
+    return tmp_path
+
+
+def test_every_line_about_workers_passes_on_the_planted_device(machine: Path) -> None:
+    results = machine / "results.json"
+
+    words = ["--libraries", "planted", "--only", "workers,modes,throughput"]
+    code = gpu.main([*words, "--json", str(results)])
+
+    lines = json.loads(results.read_text("utf-8"))["lines"]
+    assert [line for line in lines if not line["passed"]] == []
+    assert code == 0
+    names = " ".join(line["name"] for line in lines)
+    for part in ("start-up", "blamed", "illegal", "synchronous", "exhaustion", "without end"):
+        assert part in names
+    for part in ("kill -9", "sanitizer", "as on the CPU", "built", "tf32", "throughput"):
+        assert part in names
+
+
+def test_a_device_that_is_not_there_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu.main([]) == gpu.NO_DEVICE
+    assert "No NVIDIA GPU" in capsys.readouterr().err
+
+    failing = tmp_path / "nvidia-smi"  # as with a driver that does not match its module
+    failing.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n", encoding="utf-8")
+    failing.chmod(0o700)
+    assert gpu.main([]) == gpu.NO_DEVICE
