@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -167,11 +168,18 @@ def _is_finite(number: float) -> bool:
 
 
 def calls_to_try(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list[JudgedCall]:
-    """Return the calls that are likely to show a kind of defect, then a few of the others."""
+    """Return the calls that are likely to show a kind of defect, then a few of the others.
+
+    Calls with and without a relation alternate: relations notice defects that change all targets'
+    results alike, or if there is a single target, and other calls those that a relation rules out.
+    """
     likely: list[JudgedCall] = []
     others: list[JudgedCall] = []
     for judged in calls:
         (likely if _is_likely(judged, kind, detail) else others).append(judged)
+    related = [judged for judged in likely if judged.call.relation]
+    plain = [judged for judged in likely if not judged.call.relation]
+    likely = [*filter(None, chain.from_iterable(zip_longest(plain, related)))]
     return [*likely[:_MAX_LIKELY], *others[:_MAX_UNLIKELY]]
 
 

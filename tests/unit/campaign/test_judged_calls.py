@@ -102,3 +102,13 @@ def test_few_of_the_calls_that_are_unlikely_to_show_a_defect_are_tried() -> None
     tried = calls_to_try([plain, rejected] * 48, DefectKind.ACCEPTANCE, "")
 
     assert tried == [rejected] * 40 + [plain] * 8
+
+
+def test_calls_with_and_without_a_relation_alternate() -> None:
+    plain = JudgedCall(PLAIN, {ONE: NUMBER})
+    related = JudgedCall(replace(PLAIN, relation="into out"), {ONE: NUMBER})
+
+    tried = calls_to_try([*[plain] * 24, related, related], DefectKind.VALUE, "")
+
+    assert tried[:6] == [plain, related, plain, related, plain, plain]
+    assert len(tried) == 26
