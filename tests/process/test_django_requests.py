@@ -39,6 +39,8 @@ class Member(AbstractBaseUser):
 """
 
 HEAD = """
+import json
+
 from django.contrib import messages
 from django.http import JsonResponse
 from django.shortcuts import render
@@ -81,6 +83,12 @@ def of_others(request):
         return JsonResponse({{"cart": request.session["cart"]}})
     if score_of(request.POST["text"]) == 0:
         return JsonResponse({{"cart": request.COOKIES["cart"]}})
+    return JsonResponse({{}})
+
+def keyed(request):
+    said = json.loads(request.body)
+    if score_of(said["texts"][12]["by/whom"]["0"]) > 0.3:
+        return JsonResponse({{"name": request.GET["user/name"], "last": said["texts"][-2]["at"]}})
     return JsonResponse({{}})
 
 def wrong(request):
@@ -196,7 +204,7 @@ def test_views_use_the_user_the_session_and_messages(
 ) -> None:
     results = explored_project(tmp_path / "site", views=VIEWS, models=models, user=user)
 
-    assert problems(results, "remember", "own", "told", "of_others", "wrong") == {}
+    assert problems(results, "remember", "own", "told", "of_others", "keyed", "wrong") == {}
     assert never(results) == set()
     assert failures(results) == {"wrong": {"IndexError"}}
     assert unjudged(results) == {("of_others", "AttributeError"), ("of_others", "NotGivenError")}

@@ -19,6 +19,7 @@ from ciguard.levels.app.static_analysis.request_reads import (
     JSON,
     RAW,
     REQUEST,
+    Field,
 )
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis.application import Routine
 
 _QUERY = "queryStringParameters"
-_MAX_INDEX = 9
-"""Maximum index of an item in a list of a request."""
+_MAX_VALUES = 1000
+"""Maximum number of values in the fields of a request."""
 _WEB_ONLY_FIELDS = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathParameters"})
 
 
@@ -54,34 +55,39 @@ class RequestContent:
         kind = mimetypes.guess_type(self.file)[0]
         return [encoded, f"data:{kind};base64,{encoded}", self.file]
 
-    def fields(self, names: tuple[str, ...], text: str) -> dict[str, Json]:
+    def fields(self, paths: Sequence[Field], text: str) -> dict[str, Json]:
         """Return fields with their values: settings, or the content as `text`.
 
-        Fields whose name is a JSON pointer with several parts are in nested objects and lists.
+        All items of a list are equal. Fields in lists that would be too long are left out.
         """
         fields: dict[str, Json] = {}
-        for name in names:
-            keys = [key.replace("~1", "/").replace("~0", "~") for key in name.split("/")]
-            value = self.setting(keys[-1])
-            fields[keys[0]] = _merged(
-                fields.get(keys[0]), keys[1:], text if value is None else value
-            )
+        for path in paths:
+            value = self.setting(str(path[-1]))
+            indices = [key for key in path if isinstance(key, int)]
+            if all(-_MAX_VALUES <= index < _MAX_VALUES for index in indices):
+                merged = _merged(fields, path, text if value is None else value)
+                fields = merged if _value_count(merged) <= _MAX_VALUES else fields
         return fields
 
 
-def _merged(content: Json, keys: Sequence[str], value: Json) -> Json:
-    """Return JSON content with one more value, at the place that the keys describe."""
-    if not keys:
+def _merged(content: Json, path: Field, value: Json) -> Json:
+    """Return JSON content with one more value, at the place that the path describes."""
+    if not path:
         return value
-    key, *rest = keys
-    if not key.isdecimal():
+    key, *rest = path
+    if isinstance(key, str):
         fields = content if isinstance(content, dict) else {}
-        return {**fields, key: _merged(fields.get(key), rest, value)}
-    items = [*content] if isinstance(content, list) else []
-    index = min(int(key), _MAX_INDEX)
-    items += [None] * (index + 1 - len(items))
-    items[index] = _merged(items[index], rest, value)
-    return [items[index] if item is None else item for item in items]
+        return {**fields, key: _merged(fields.get(key), tuple(rest), value)}
+    items = content if isinstance(content, list) else [None]
+    length = max(len(items), key + 1, -key)
+    return [_merged(items[0], tuple(rest), value)] * length
+
+
+def _value_count(content: Json) -> int:
+    """Return the number of values in JSON content in which all items of a list are equal."""
+    if isinstance(content, dict):
+        return sum(map(_value_count, content.values()))
+    return len(content) * _value_count(content[0]) if isinstance(content, list) else 1
 
 
 def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
@@ -93,13 +99,13 @@ def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
     """
     for text in sent.texts():
         parts: dict[str, Json] = {}
-        for part, names in routine.request.items():
+        for part, paths in routine.request.items():
             if part == RAW:
                 parts[part] = {"": {"base64": base64.b64encode(sent.content).decode()}}
             elif part == "files":
-                parts[part] = dict.fromkeys(names, sent.upload)
+                parts[part] = {str(name): sent.upload for name, *_ in paths}
             else:
-                fields = sent.fields(names, text)
+                fields = sent.fields(paths, text)
                 parts[part] = {name: {"guess": value} for name, value in fields.items()}
         yield {
             "request": {
@@ -110,22 +116,22 @@ def web_requests(routine: Routine, sent: RequestContent) -> Iterator[Json]:
         }
 
 
-def events(parts_read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> Iterator[Json]:
+def events(parts_read: Mapping[str, tuple[Field, ...]], sent: RequestContent) -> Iterator[Json]:
     """Yield alternative forms of a cloud event: storage upload, queue message or web request.
 
     Args:
         parts_read: part of the event → fields of the part that the function reads.
         sent: the content that the client sends.
     """
-    fields_read = set(parts_read.get(EVENT, ()))
+    fields_read = {name for name, *_ in parts_read.get(EVENT, ())}
     web_fields = {
         name: value for convention in conventions() for name, value in convention.web_event.items()
     }
     # A field `path` may be a file path if no other field belongs to the web.
     excluded = {BODY, _QUERY, *web_fields} if fields_read & _WEB_ONLY_FIELDS else set()
-    own_names = tuple(
-        name for name in parts_read.get(EVENT, ()) if name not in {"Records", *excluded}
-    )
+    own_fields = [
+        path for path in parts_read.get(EVENT, ()) if path[0] not in {"Records", *excluded}
+    ]
     for text in sent.texts():
         stored = StoredFile(Path(sent.file).name, sent.content, text)
         storage_fields = {
@@ -133,7 +139,7 @@ def events(parts_read: Mapping[str, tuple[str, ...]], sent: RequestContent) -> I
             for convention in conventions()
             for name, form in convention.event_fields(stored).items()
         }
-        fields = sent.fields(own_names, text)
+        fields = sent.fields(own_fields, text)
         yield {
             "fields": {
                 **storage_fields,

@@ -19,6 +19,7 @@ from ciguard.levels.app.static_analysis.django import (
     project_of,
 )
 from ciguard.levels.app.static_analysis.request_reads import (
+    Field,
     event_reads,
     request_reads,
 )
@@ -87,9 +88,9 @@ class Routine:
     """True if the request that the routine gets is Django's."""
     constructor: ast.arguments | None = None
     """Parameters of the class's constructor, `self` first; None unless it is an instance method."""
-    request: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    request: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     """Part of the web request that the routine reads → fields of the part that it reads."""
-    event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    event: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     """Part of the cloud event that the routine reads → fields of the part that it reads."""
 
     def parameters(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.levels.app.static_analysis.django import is_django
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from ciguard.sources import Imports
 
+Field: TypeAlias = tuple[str | int, ...]
+"""Path to a field of a request or event: its name, and in JSON the keys and indices inside it."""
 REQUEST = "request"
 """Name of the parameter by which a cloud function gets the request."""
 EVENT = "event"
@@ -70,10 +72,10 @@ _METHODS = {"get_json": "json", "get_data": RAW}
 
 def request_reads(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, tuple[Field, ...]]:
     """Return the parts of a web request that a function reads, each with its fields that are read.
 
-    Fields of JSON are JSON pointers (RFC 6901) without the first slash, such as `items/0/text`.
+    Only fields of JSON are nested, such as `("items", 0, "text")`.
 
     Args:
         body: the statements of the function.
@@ -99,7 +101,7 @@ def request_reads(
 
 def event_reads(
     body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, tuple[Field, ...]]:
     """Return the parts of a cloud event that a function reads, each with its fields that are read.
 
     Returns:
@@ -141,11 +143,11 @@ def _attributes(body: Sequence[ast.stmt], name: str) -> set[str]:
     }
 
 
-def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, tuple[str, ...]]:
+def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, tuple[Field, ...]]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     for node in nodes:
         reader.record_variables(node)
-    parts: dict[str, dict[str, None]] = {}
+    parts: dict[str, dict[Field, None]] = {}
     for node in nodes:
         if isinstance(node, ast.expr) and (part := reader.part(node)):
             parts.setdefault(part, {})
@@ -154,10 +156,11 @@ def _parts_read(body: Sequence[ast.stmt], reader: _RequestReader) -> dict[str, t
     return {part: tuple(_without_parents(fields)) for part, fields in parts.items()}
 
 
-def _without_parents(fields: Iterable[str]) -> list[str]:
+def _without_parents(fields: Iterable[Field]) -> list[Field]:
     """Return the fields without those of which a nested field is read."""
-    names = [*fields]
-    return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+    paths = [*fields]
+    parents = {path[:length] for path in paths for length in range(1, len(path))}
+    return [path for path in paths if path not in parents]
 
 
 class _RequestReader:
@@ -169,7 +172,7 @@ class _RequestReader:
         self._names = names
         self._parts = parts
         self._is_passed = is_passed
-        self._held_by_variable: dict[str, tuple[str, str]] = {}
+        self._held_by_variable: dict[str, tuple[str, Field]] = {}
         """Variable → part of the request and the field that it holds; an empty field for all."""
 
     def record_variables(self, node: ast.AST) -> None:
@@ -185,19 +188,19 @@ class _RequestReader:
             if held and isinstance(variable, ast.Name):
                 self._held_by_variable[variable.id] = held
 
-    def _held(self, node: ast.expr) -> tuple[str, str] | None:
+    def _held(self, node: ast.expr) -> tuple[str, Field] | None:
         """Return the part and the field that an expression reads; None if it reads neither."""
         match node:
             case ast.Name(id=name) if name in self._held_by_variable:
                 return self._held_by_variable[name]
             case _ if part := self.part(node):
-                return part, ""
+                return part, ()
             case ast.BoolOp(values=[first, *_]) | ast.IfExp(body=first):
                 return self._held(first)
             case _:
                 return self._item(node)
 
-    def _item(self, node: ast.AST) -> tuple[str, str] | None:
+    def _item(self, node: ast.AST) -> tuple[str, Field] | None:
         """Return the part and the field that an expression reads by its key; None for others."""
         match node:
             case (
@@ -213,21 +216,23 @@ class _RequestReader:
                 )
             ):
                 return self._nested(container, key)
+            case ast.Subscript(
+                value=container,
+                slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))),
+            ):
+                return self._nested(container, -index)
             case _:
                 return None
 
-    def _nested(self, container: ast.expr, key: str | int) -> tuple[str, str] | None:
+    def _nested(self, container: ast.expr, key: str | int) -> tuple[str, Field] | None:
         """Return the part and field of an item of what an expression reads."""
         held = self._held(container)
         if held is None:
             return None
         part, field = held
         if part != JSON:
-            return None if field or not isinstance(key, str) else (part, key)
-        if isinstance(key, int):
-            return (part, f"{field}/{max(0, key)}") if field else None
-        name = key.replace("~", "~0").replace("/", "~1")
-        return part, f"{field}/{name}" if field else name
+            return None if field or not isinstance(key, str) else (part, (key,))
+        return (part, (*field, key)) if field or isinstance(key, str) else None
 
     def part(self, node: ast.expr) -> str:
         """Return the part of the request that an expression reads; empty if it reads none."""
@@ -242,12 +247,13 @@ class _RequestReader:
                 return "json" if self.part(container) == RAW else ""
             case ast.BoolOp(values=[container, *_]) | ast.IfExp(body=container):
                 return self.part(container)
-            case ast.Name(id=name) if self._held_by_variable.get(name, ("", " "))[1] == "":
-                return self._held_by_variable[name][0]
+            case ast.Name(id=name) if name in self._held_by_variable:
+                part, field = self._held_by_variable[name]
+                return "" if field else part
             case _:
                 return ""
 
-    def fields(self, node: ast.AST) -> Iterator[tuple[str, str]]:
+    def fields(self, node: ast.AST) -> Iterator[tuple[str, Field]]:
         """Yield the part and its field that an expression reads; nothing if it reads no field."""
         if item := self._item(node):
             yield item
