@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.libraries.in_target import contract
 from ciguard.libraries.in_target.global_state import GlobalState
-from ciguard.libraries.keras.in_target import state
+from ciguard.libraries.keras.in_target import state, torch_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,6 +39,12 @@ class KerasAdapter(contract.Adapter):
         self._models: Any = importlib.import_module("ciguard.libraries.keras.in_target.models")
         self._variable = self._keras.Variable
         self._symbol = self._keras.KerasTensor
+        if name == "torch" and device != "cpu":
+            torch_draws.draw_on_cpu(
+                importlib.import_module("keras.src.backend.torch.random"),
+                partial(self._keras.device, "cpu"),
+                self._backend.note_draw,
+            )
         self._state = GlobalState(state.accessors())
 
     def shares_compiled_code(self, mode: str) -> bool:

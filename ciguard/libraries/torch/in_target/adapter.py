@@ -13,38 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
-from ciguard.libraries.torch.in_target import modes, observer, state, warm_up
+from ciguard.libraries.torch.in_target import element_types, modes, observer, state, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-_DTYPES = (
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex32",
-    "complex64",
-    "complex128",
-    "float8_e4m3fn",
-    "float8_e5m2",
-)
-_WIDER = {
-    "bfloat16": "float32",
-    "float8_e4m3fn": "float32",
-    "float8_e5m2": "float32",
-    "complex32": "complex64",
-}
-"""Dtypes that represent every value exactly, for the dtypes that numpy lacks."""
 
 _MAX_RESULTS = 8
 _OFFSET_BYTES = 8
@@ -77,6 +49,7 @@ class TorchAdapter(contract.Adapter):
         self._device = torch.device(device)
         self._on_cpu = self._device.type == "cpu"
         self._generator: Any = None
+        self._draws_noted = False
         if not self._on_cpu:
             self._check_device(device)
             # Factory functions must use the device of the arguments.
@@ -86,11 +59,13 @@ class TorchAdapter(contract.Adapter):
             torch.backends.cuda.matmul.allow_tf32 = devices.allows_tf32()
         self._tensor_type = torch.Tensor
         self._from_numpy = torch.from_numpy
-        self._dtypes = {name: getattr(torch, name) for name in _DTYPES if hasattr(torch, name)}
+        self._dtypes = {
+            name: getattr(torch, name) for name in element_types.NAMES if hasattr(torch, name)
+        }
         self._names = {dtype: name for name, dtype in self._dtypes.items()}
         self._wider = {
             self._dtypes[name]: self._dtypes[wider_name]
-            for name, wider_name in _WIDER.items()
+            for name, wider_name in element_types.WIDER.items()
             if name in self._dtypes
         }
         self._interpreter = InterpreterState()
@@ -203,10 +178,14 @@ class TorchAdapter(contract.Adapter):
                 raise
             return {"dtype": name, "note": self._unreadable_reason(output, error)}
 
+    def note_draw(self) -> None:
+        """Note that numbers are drawn on the device, by a generator other than torch's own."""
+        self._draws_noted = True
+
     def _has_drawn(self) -> bool:
         """Return whether numbers were drawn on the device since the last seed."""
-        if self._generator is None:
-            return False
+        if self._draws_noted or self._generator is None:
+            return self._draws_noted
         if self._has_get_offset:
             return bool(self._generator.get_offset())
         return any(self._generator.get_state()[-_OFFSET_BYTES:].tolist())
@@ -265,6 +244,7 @@ class TorchAdapter(contract.Adapter):
         self._state.restore()
         self._seed(seed)
         if not self._on_cpu:
+            self._draws_noted = False
             self._torch.cuda.manual_seed(seed)
 
     def vary(self, seed: int) -> None:
