@@ -292,12 +292,13 @@ def _doubt(finding: Finding, target: str) -> str:
     """Return why a finding is flaky whose script does not show it; empty if that is no evidence.
 
     Durations vary, whole applications depend on more than a script repeats, and a script has no
-    worker that a call could harm.
+    worker that a call could harm. After a crash on a GPU, a script runs kernels synchronously,
+    which hides races between them.
     """
     is_timed = is_measured(finding) or finding.kind == SLOW
     outcome = finding.outcomes[finding.targets[-1]]
     needs_worker = isinstance(outcome, Crashed) and outcome.needs_worker
-    if is_timed or needs_worker or not finding.case.is_run_by_worker:
+    if is_timed or needs_worker or finding.loses_device or not finding.case.is_run_by_worker:
         return ""
     return f"its script does not show the defect on {target}"
 

@@ -312,7 +312,8 @@ class Confirmer:
                 if self._is_synchronous(group):
                     remaining.append(candidate)
                     continue
-                if self._is_memory_test(group) or is_random(
+                is_limit = self._is_memory_test(group) and bool(candidate.findings)
+                if is_limit or is_random(
                     candidate.finding, candidate.outcomes_by_repetition, outcomes
                 ):
                     yield ConfirmationResult(candidate.key, candidate.finding, None)

@@ -59,7 +59,7 @@ class FakeDispatcher:
         return self
 
     def run_script(self, text: str, *, limit_s: float) -> ScriptResult:
-        assert "EXPECTED" in text
+        assert "EXPECTED" in text or "CUDA_LAUNCH_BLOCKING" in text
         assert limit_s > 0
         if self.ran[-1] in self.differs_on:
             return ScriptResult(1, None, "DIFFERENT: 1 is not 2")
@@ -103,6 +103,24 @@ def test_a_difference_is_flaky_unless_its_script_shows_it_on_one_target_only(
     assert tried.reproduced is reproduced
     assert [type(event) for event in events] == [Warned] * (confirmation is Confirmation.FLAKY)
     assert dispatcher.ran == ([TWO, ONE] if differs_on else [TWO])
+
+
+def test_a_race_that_a_synchronous_script_hides_stays_confirmed() -> None:
+    lost = finding(Crashed("CUDA illegal memory access"), target=TWO)
+    met = replace(bucket(lost), reproducer="reproducers/x.py")
+    trial = check_scripts(
+        [met],
+        {TWO: member(TWO)},
+        cast("Dispatcher", FakeDispatcher(())),
+        until=time.monotonic() + 60.0,
+        case_limit_s=1.0,
+    )
+
+    events, (tried,) = result_of(trial)
+
+    assert lost.loses_device
+    assert (tried.confirmation, tried.reproduced) == (Confirmation.CONFIRMED, False)
+    assert events == []
 
 
 HANG = "Timeout (0:00:20)!\nThread 0x7f (most recent call first):\n"
