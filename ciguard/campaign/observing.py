@@ -34,6 +34,8 @@ _OBSERVED = "observed"
 _KEY = "observe"
 _CASE_LIMIT_S = 2.0
 _WAIT_S = 1.0
+_WINDOW = 8
+"""Number of APIs whose calls run or wait at the same time."""
 _MIN_KNOWN_SHARE = 0.125
 """Share of the operators with observed calls from which on an experience needs no more."""
 
@@ -89,17 +91,21 @@ def _records(
     """Yield the operators of all calls with their arguments, in the order of the calls."""
     until = time.monotonic() + limit_s
     rows: dict[int, list[Sequence[Json]]] = {}
+
+    def collect(waiting: int) -> None:
+        while dispatcher.waiting(target) > waiting and not dispatcher.failure(target):
+            for result in dispatcher.wait(_WAIT_S):
+                rows[result.job.key[1]] = [*_decoded(result.outcomes)]  # type: ignore[index]
+
     for number, cases in enumerate(calls):
+        if time.monotonic() > until:
+            break
         encoded = tuple(
             json.dumps([case.api, _OBSERVED, case_to_json(case)]).encode("ascii") for case in cases
         )
         dispatcher.add(Job(target, (_KEY, number), encoded, max_hangs=1, limit_s=_CASE_LIMIT_S))
-    while not dispatcher.is_idle:
-        for result in dispatcher.wait(_WAIT_S):
-            number = result.job.key[1]  # type: ignore[index]
-            rows[number] = [*_decoded(result.outcomes)]
-        if time.monotonic() > until:
-            dispatcher.clear_queue()
+        collect(_WINDOW)
+    collect(0)
     for _, row in sorted(rows.items()):
         yield from row
 

@@ -77,6 +77,22 @@ def test_campaign_on_torch_exercises_many_apis(
     assert_ran(run, cases=200, apis=20)
 
 
+@pytest.mark.library("torch")
+def test_campaign_on_torch_observes_operators_of_gradients(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
+    target = environment_of("torch").target.name
+    globs = ("torch.nn.functional.interpolate", "torch.nn.Upsample*", "torch.ops.aten.upsample_*")
+    words = [word for glob in globs for word in ("--api", glob)]
+
+    campaign(tmp_path, target, words=(*words, "--budget", "40s"))
+
+    _, *entries = lines_of(tmp_path / "out" / "experience-torch.jsonl")
+    observed = {entry["api"]: entry.get("observed", ()) for entry in entries}
+    models = observed["torch.ops.aten.upsample_nearest1d_backward"]
+    assert {"grad_output", "output_size", "input_size"} <= dict(models[0]).keys()
+
+
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
 def test_reproducer_of_a_tensorflow_crash_crashes_with_the_same_signal(
