@@ -108,9 +108,7 @@ class ObservingLevel(VisitedLevel, Protocol):
 
         Args:
             calls: the name of each operator and its arguments by name, as JSON of values.
-
-        Raises:
-            ValueError: if a value is malformed.
+                Malformed ones are left out.
         """
 
 

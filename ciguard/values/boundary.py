@@ -191,7 +191,7 @@ _LIST_MUTATORS: tuple[Mutator, ...] = (
     _mutate_one_item,
     _mutate_one_item,
     _mutate_one_item,
-    _replace_items_by_one_mutation,
+    *(_replace_items_by_one_mutation,) * 2,
     _change_length,
 )
 _CALL_MUTATORS: tuple[Mutator, ...] = (_mutate_first_argument,)

@@ -37,7 +37,7 @@ _INTENTS = {
 }
 _OPTIONAL_REDRAW_PROBABILITY = 0.5
 _SEARCH_PROBABILITY = 0.6
-_NEIGHBOUR_SHARE_OF_MUTATED = 0.7
+_NEIGHBOUR_SHARE_OF_MUTATED = 0.5
 """Minimum share of mutated calls that resemble an example, if there is one."""
 _MAX_FOLLOWED_SIZE = 4096
 _FOLLOW_PROBABILITY = 0.4

@@ -6,6 +6,7 @@ many ways. The library itself calls them with such arguments.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue, value_from_json
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Json, Value
+
+log = logging.getLogger(__name__)
 
 _RECEIVER = "self"
 _SOURCES = frozenset({"opdef", "schema", "stub"})
@@ -40,12 +43,16 @@ class ObservedOperators:
     def note(self, calls: Iterable[Sequence[Json]]) -> None:
         """Note operators and their arguments by name, as the worker has encoded them.
 
-        Raises:
-            ValueError: if a value is malformed.
+        Malformed arguments are left out, as the library may have corrupted its worker.
         """
         for operator, encoded in calls:
-            for record in self._records.get(operator, ()):
-                arguments = {name: value_from_json(value) for name, value in encoded.items()}
+            records = self._records.get(operator, ())
+            try:
+                arguments = {name: value_from_json(v) for name, v in encoded.items() if records}
+            except ValueError as error:
+                log.warning("malformed arguments of %.80r: %.80s", operator, error)
+                continue
+            for record in records:
                 fitted = _fitted(record, arguments)
                 if fitted is not None:
                     self.experience.setdefault(record.api, Experience()).observe_operator(fitted)

@@ -68,6 +68,11 @@ def test_calls_of_other_overloads_and_operators_are_left_out() -> None:
     assert operators.experience == {}
 
 
+@pytest.mark.parametrize("value", [["?"], ["t"], {"a": 1}, ["t", "float32", None, ["k", 1]]])
+def test_malformed_arguments_of_a_corrupted_worker_are_left_out(value: object) -> None:
+    assert len(observed(operator(), {**CALL, "output_size": value}, CALL)) == 1
+
+
 def test_a_documented_api_needs_no_models() -> None:
     assert is_operator(operator())
     assert not is_operator(replace(operator(), source="docstring"))
