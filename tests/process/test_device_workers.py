@@ -216,6 +216,20 @@ def test_target_with_an_unusable_device_is_not_run() -> None:
     assert "busy or unavailable" in str(started)
 
 
+def test_lost_device_in_a_mode_is_a_crash_of_its_call() -> None:
+    with Dispatcher() as running:
+        assert isinstance(running.start([spec(mode="graph")])[TARGET], ServerProcess)
+        first, faulty, hidden, after = outcomes_of(
+            running, ADD, case("far"), case("refused_after"), ADD
+        )
+
+    assert isinstance(first, Passed)
+    assert isinstance(faulty, Crashed)
+    assert faulty.cause == "CUDA illegal memory access"
+    assert isinstance(hidden, Crashed)
+    assert isinstance(after, Passed)
+
+
 def test_workers_that_end_before_their_first_case_fail_the_target() -> None:
     taken = {**spec().variables, "PLANTED_DEVICE_TAKEN": "1"}
     with Dispatcher() as running:

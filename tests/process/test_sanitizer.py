@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 import sys
 import time
@@ -14,13 +15,15 @@ from campaign_examples import bucket, finding, member
 from ciguard_planted import device_adapter
 from planted_workers import spec_of
 
+from ciguard.campaign import debug
 from ciguard.campaign.stages.tracing import traced
 from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Bucket, PairKind
 from ciguard.domain.outcomes import Crashed, Frame, Outcome, Passed
 from ciguard.domain.values import ArrayValue, Constant, LiteralValue
-from ciguard.execution import WorkerSpec, run_sanitizer
+from ciguard.errors import ConfigurationError
+from ciguard.execution import WorkerSpec, run_sanitizer, sanitizer
 from ciguard.execution.sanitizer import parse_report
 from ciguard.oracles.relations import encode
 from ciguard.triage.causes import cause_of
@@ -278,3 +281,20 @@ def test_few_differences_of_values_on_a_device_are_traced(
 
     assert [one for one, _ in results] == many[:3]
     assert results[0][1][0].function == "vectorAdd(int *)"
+
+
+def test_one_bucket_of_a_device_runs_under_the_sanitizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = found("far", Crashed.from_device_error("illegal memory access", (), ""))
+    environment = traced_member().environment
+    module = importlib.import_module("ciguard.campaign.reproduce")
+    monkeypatch.setattr(module, "provision", lambda *_, **__: environment)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sanitizer, "_INSTALLED", tmp_path / "absent")
+    with pytest.raises(ConfigurationError, match="no compute-sanitizer"):
+        debug(lost, TARGET, Config())
+
+    stand_in_at(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert debug(lost, TARGET, Config()).frames == (Frame(ERROR, "far"),)

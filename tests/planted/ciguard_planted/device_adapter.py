@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, Iterator  # noqa: UP035 - Python 3.9
 
+import numpy as np
+
 from ciguard.libraries.in_target import contract, error_texts, introspection
 from ciguard_planted.adapter import PlantedAdapter, record_of
 
@@ -45,6 +47,19 @@ class PlantedDeviceAdapter(PlantedAdapter):
                 "note": "drawn on the device",
             }
         return read
+
+    def modes(self) -> dict[str, Any]:
+        """Return a mode that calls a function of arrays."""
+        return {"graph": lambda function, arrays: function(*arrays)}
+
+    def is_tensor(self, value: Any) -> bool:
+        """Return whether a value is an array."""
+        return isinstance(value, np.ndarray)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Take each error for one of the mode, as a compiler would that wraps all of them."""
+        del error
+        return True
 
     def synchronise(self) -> None:
         """Wait for all kernels."""
