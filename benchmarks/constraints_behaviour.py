@@ -2,11 +2,13 @@
 
     python benchmarks/constraints_behaviour.py [--target torch==2.13.0 …] [--apis 200]
                                                [--cases 1000] [--learn 320] [--seed S] [--wrong N]
+                                               [--part development|held-out]
 
 Takes APIs with arguments for which no hand-written rule of a family applies, and calls each with
-random arguments of which nothing is known (`unguided.py`). A call is predicted to pass if every
-argument conforms to the constraint of its parameter: as read from the signature and the
-documentation (`documented`), and as corrected by the outcomes of other, guided calls (`learned`).
+random arguments of which nothing is known (`unguided.py`). A call is predicted to pass if nothing
+excludes it (`admission.py`) that is stated by the signature and the documentation (`documented`),
+or by the outcomes of other, guided calls (`learned`). `--part` takes one half of the APIs, by a
+digest of their names: only `development` is for reading wrong predictions.
 Calls that crash, hang or exhaust the memory do not count. Precision and recall are those of each
 prediction over all calls; `mean` is that of the APIs.
 """
@@ -17,8 +19,10 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from admission import Admission, stated
 from one_target import OneTarget, stream_of
 from unguided import UnguidedLevel
 from validity import mean, sampled
@@ -30,14 +34,11 @@ from ciguard.knowledge import refined, understand
 from ciguard.knowledge.clues import ClueSource
 from ciguard.levels import select
 from ciguard.levels.api.level import ApiLevel
-from ciguard.values import SamplingScope
-from ciguard.values.check import problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ciguard.domain.records import ApiRecord
-    from ciguard.domain.values import Value
     from ciguard.knowledge import Api
 
 TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "keras==3.15.1[jax]")
@@ -76,26 +77,6 @@ def has_family_rule(api: Api) -> bool:
     )
 
 
-def arguments_of(call: ApiCall, api: Api) -> Iterator[tuple[str, Value]]:
-    """Yield the arguments of a call with the names of their parameters."""
-    required = [parameter.name for parameter in api.record.parameters if parameter.required]
-    yield from zip(required, call.arguments, strict=False)
-    yield from call.keywords
-    yield from zip((parameter.name for parameter in api.inputs), call.inputs, strict=False)
-
-
-def refusal(call: ApiCall, api: Api) -> str:
-    """Return why the constraints exclude a call; empty if they admit it."""
-    constraints = {one.name: one.constraint for one in (*api.parameters, *api.inputs)}
-    scope = SamplingScope()
-    scope.values.update(arguments_of(call, api))
-    for name, value in arguments_of(call, api):
-        reason = problem(value, constraints[name], scope)
-        if reason:
-            return f"{name}: {reason}"
-    return ""
-
-
 def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace) -> list[Api]:
     """Return the APIs with what the outcomes of guided calls teach about them."""
     level = ApiLevel([api.record for api in apis], options.seed, sizes=(PER_BATCH,))
@@ -115,7 +96,7 @@ def measure(
     """Return the predictions for each API, by what is known of the APIs."""
     records = [api.record for api in next(iter(known.values()))]
     by_source = {
-        source: {api.record.api: (api, Predictions()) for api in apis}
+        source: {api.record.api: (Admission(api), Predictions()) for api in apis}
         for source, apis in known.items()
     }
     level = UnguidedLevel(records, options.seed, cases_per_batch=PER_BATCH)
@@ -124,8 +105,8 @@ def measure(
         for case, outcome in zip(executed.cases, executed.outcomes[target.name], strict=True):
             if isinstance(case, ApiCall) and isinstance(outcome, Passed | Rejected):
                 for by_api in by_source.values():
-                    api, predictions = by_api[executed.api]
-                    note(predictions, refusal(case, api), outcome)
+                    admission, predictions = by_api[executed.api]
+                    note(predictions, admission.refusal(case), outcome)
     return {
         source: [predictions for _, predictions in by_api.values()]
         for source, by_api in by_source.items()
@@ -169,7 +150,12 @@ def apis_of(target: OneTarget, options: argparse.Namespace) -> list[Api]:
     known = [understand(record) for record in records if record.parameters or record.inputs]
     fitting = {api.record.api: api for api in known if not has_family_rule(api)}
     drawn = sampled([api.record for api in fitting.values()], options.apis, options.seed)
-    return [fitting[record.api] for record in drawn]
+    return [fitting[record.api] for record in drawn if _is_in(options.part, record.api)]
+
+
+def _is_in(part: str, api: str) -> bool:
+    is_even = sha256(api.encode()).digest()[-1] % 2 == 0
+    return not part or (part == "development") is is_even
 
 
 def main() -> int:
@@ -178,15 +164,18 @@ def main() -> int:
     parser.add_argument("--target", dest="targets", action="append", default=[])
     parser.add_argument("--apis", type=int, default=200, help="number of APIs per library")
     parser.add_argument("--cases", type=int, default=1000, help="number of calls per API")
-    parser.add_argument("--learn", type=int, default=320, help="number of guided calls per API")
+    parser.add_argument("--learn", type=int, default=320, help="guided calls per API; 0 for none")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", choices=("development", "held-out"), default="")
     parser.add_argument("--wrong", type=int, default=0, help="print so many reasons of errors")
     options = parser.parse_args()
     for text in options.targets or TARGETS:
         with Dispatcher() as dispatcher:
             target = OneTarget(text, dispatcher)
-            documented = apis_of(target, options)
-            known = {"documented": documented, "learned": learned(target, documented, options)}
+            documented = list(map(stated, apis_of(target, options)))
+            known = {"documented": documented}
+            if options.learn:
+                known["learned"] = learned(target, documented, options)
             for source, predictions in measure(target, known, options).items():
                 show(f"{target.name}, {source}", predictions, options.wrong)
     return 0

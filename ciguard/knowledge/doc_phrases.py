@@ -28,8 +28,15 @@ _QUOTED = r"[`'\"]{1,3}([A-Za-z][\w\-+]*)[`'\"]{1,3}"
 _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 
+NUMERIC = (
+    "float32", "float64", "int64", "int32", "float16", "bfloat16", "complex64", "complex128",
+    "int8", "int16", "uint8",
+)  # fmt: skip
+"""Dtypes of a tensor that is described as numeric."""
 _NOT_STRINGS = {"True", "False", "None"}
 _MAX_RANK = 6
+_USUAL_MAX_RANK = 5
+"""Maximum rank of tensors that are drawn where only the minimum is stated."""
 _MAX_CACHED_TEXTS = 4096
 
 
@@ -41,6 +48,11 @@ def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) ->
 def _ranks(match: re.Match[str]) -> _Fields:
     ranks = [int(rank) for rank in re.findall(r"\d", match.group())]
     return {"ndim": (min(ranks), max(ranks))} if max(ranks) <= _MAX_RANK else {}
+
+
+def _min_rank(match: re.Match[str]) -> _Fields:
+    rank = int(re.findall(r"\d", match.group())[0])
+    return {"ndim": (rank, max(rank, _USUAL_MAX_RANK))} if rank <= _MAX_RANK else {}
 
 
 def _shape(match: re.Match[str]) -> _Fields:
@@ -68,13 +80,17 @@ def _allowed(match: re.Match[str]) -> _Fields:
 _RULES: tuple[_Rule, ...] = (
     _rule(r"\b(?:shape|size)\b[^.\[(]{0,30}?([\[(][^\])]{1,120}[\])])", _shape),
     _rule(r"^\W*(?:input |target |weight )?tensor (\([^)]{1,80}\))", _shape),
-    _rule(r"\b[0-6]-?D(?:,? (?:or|and|to) [0-6]-?D)*\b", _ranks),
+    _rule(r"\b(?:at least (?:a )?[0-6](?:-?D\b|[ -]dimension)|[0-6] or more dimensions"
+          r"|(?:[0-6]-?D,?|rank (?:of )?[0-6]) or (?:higher|more|greater)\b"
+          r"|(?:rank|ndim)(?: of)? at least [0-6]|(?:rank|ndim) *>= *[0-6])", _min_rank),
+    _rule(r"(?<!typically )(?<!usually )\b[0-6]-?D(?:,? (?:or|and|to) [0-6]-?D)*\b", _ranks),
     _rule(r"\b(?:rank|ndim)(?: of)?(?: exactly)?\s*(?:=|is|must be)?\s*[0-6]\b", _ranks),
     _rule(r"\b(?:one|1)[ -]dimensional\b", {"ndim": (1, 1)}),
     _rule(r"\b(?:two|2)[ -]dimensional\b", {"ndim": (2, 2)}),
     _rule(r"^\W*(?:(?:an?|the|should be an?|must be an?)\s+)?(?:int32 |int64 |float )?"
           r"(?:0-d |0-d/)?scalar\b", {"ndim": (0, 0)}),
     _rule(r"^\W*(?:(?:an?|the|should be an?|must be an?)\s+)?vector\b", {"ndim": (1, 1)}),
+    _rule(r"\bnumeric `*(?:d?types?|tensors?)\b", {"dtypes": NUMERIC}),
     _rule(r"\b(?:the )?same (?:shape|size|dimensions|shape and type|type and shape)"
           r" (?:as|to) (?:the )?`+(\w+)`+", lambda m: {"shape_of": m.group(1)}),
     _rule(r"\b(?:strictly positive|must be positive|positive integers?|> 0\b|at least 1\b|>= 1\b)",

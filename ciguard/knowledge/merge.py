@@ -57,7 +57,9 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
             )
         )
         if aspect == "structures":
-            merged["structures"] = _counts_as_ints(strongest_clue, ranked_clues)
+            merged["structures"] = _of_all_overloads(
+                _counts_as_ints(strongest_clue, ranked_clues), strongest_clue, ranked_clues
+            )
         elif aspect == "dtypes":
             # Both fields can apply at once, so each is that of the strongest clue that states it.
             for name in names:
@@ -81,6 +83,20 @@ def _counts_as_ints(strongest: Clue, clues: Iterable[Clue]) -> tuple[Structure, 
     if not by_name or not by_name <= {Structure.INT, Structure.INTS}:
         return structures
     return tuple(Structure.INT if s is Structure.NUMBER else s for s in structures)
+
+
+def _of_all_overloads(
+    structures: tuple[Structure, ...], strongest: Clue, clues: Iterable[Clue]
+) -> tuple[Structure, ...]:
+    """Return the structures of a schema, with those that its type hint adds.
+
+    A schema is that of one overload; the hint has the types of all, as in `Tensor | Number`.
+    """
+    if strongest.source is not ClueSource.SCHEMA:
+        return structures
+    hints = (clue.structures for clue in clues if clue.source is ClueSource.ANNOTATION)
+    hinted = next((found for found in hints if set(structures) < set(found)), ())
+    return (*structures, *(structure for structure in hinted if structure not in structures))
 
 
 def _with_preferred_repeated(

@@ -49,6 +49,11 @@ def understand(record: ApiRecord) -> Api:
     return _composed(record, _own_clues(record), {})
 
 
+def from_clues(record: ApiRecord, clues: Mapping[str, tuple[Clue, ...]]) -> Api:
+    """Return the API with the constraints that given clues state, by parameter."""
+    return _composed(record, clues, {})
+
+
 def with_learned_clues(api: Api, learned: Mapping[str, Sequence[Clue]]) -> Api:
     """Return the API with further clues, from the outcomes of earlier calls, by parameter."""
     return _composed(api.record, api.clues or _own_clues(api.record), learned)

@@ -161,6 +161,12 @@ def test_a_documented_long_tensor_has_its_dtype() -> None:
     [
         ("A 4-D tensor.", "ndim", (4, 4)),
         ("Must be 2-D or 3-D.", "ndim", (2, 3)),
+        ("A `Tensor`. Must have rank 1 or higher.", "ndim", (1, 5)),
+        ("2-D or higher rank. Image data to convert.", "ndim", (2, 5)),
+        ("an at least 2-dimensional tensor", "ndim", (2, 5)),
+        ("A tensor of at least 2 dimensions.", "ndim", (2, 5)),
+        ("Typically 2-D, but may have any dimensions.", "ndim", None),
+        ("The tensor to reduce. Should have numeric type.", "dtypes", doc_phrases.NUMERIC),
         ("A scalar.", "ndim", (0, 0)),
         ("0-D. The axis.", "ndim", (0, 0)),
         ("A vector of length n", "ndim", (1, 1)),

@@ -161,6 +161,19 @@ def test_the_strongest_source_decides_each_aspect() -> None:
     ]
 
 
+def test_a_type_hint_adds_the_types_of_further_overloads_to_a_schema() -> None:
+    schema = Clue(source=ClueSource.SCHEMA, evidence="Tensor", structures=(Structure.TENSOR,))
+    hint = Clue(
+        source=ClueSource.ANNOTATION,
+        evidence="Tensor | Number",
+        structures=(Structure.NUMBER, Structure.TENSOR),
+    )
+    other = Clue(source=ClueSource.ANNOTATION, evidence="int", structures=(Structure.INT,))
+
+    assert merge.merge([hint, schema])[0].structures == (Structure.TENSOR, Structure.NUMBER)
+    assert merge.merge([other, schema])[0].structures == (Structure.TENSOR,)
+
+
 def test_the_shape_fields_of_two_sources_are_never_mixed() -> None:
     first = Clue(source=ClueSource.FAMILY, evidence="a", ndim=(2, 2))
     second = Clue(source=ClueSource.DOC_PHRASE, evidence="b", shape=("N",), shape_of="y")

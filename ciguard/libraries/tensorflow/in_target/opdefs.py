@@ -38,7 +38,9 @@ class OpDefs:
         facts = {name: self._attribute_facts(item) for name, item in attributes.items()}
         for name, types in self._kernel_types(definition.name).items():
             if name in facts:
-                facts[name]["dtypes"] = types
+                # A kernel may be registered for dtypes that the definition excludes.
+                allowed = set(facts[name].get("dtypes") or types)
+                facts[name]["dtypes"] = [dtype for dtype in types if dtype in allowed]
         first_of_type: dict[str, str] = {}
         for item in definition.input_arg:
             input_facts = self._input_facts(item, attributes)

@@ -56,6 +56,11 @@ _DISPATCH_KEYS = (
 _FIXED_LENGTH = re.compile(r"\[\d+\]")
 _INPUT_LINE = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
 _SHAPE_FORMULA = re.compile(r":math:`(\([^`()]*\))`")
+_REFERENCE = re.compile(
+    r"\s*(?:[^\n]*->[^\n]*\s+)?(?:Alias (?:for|of)|See|In-place version of)"
+    r" :(?:func|meth):`~?(?:torch\.)?(?P<path>[A-Za-z][\w.]*)`"
+)
+"""Start of a docstring that refers to another function, after an optional signature."""
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
 _FOREIGN_MODULES = ("typing", "torch.overrides", "warnings", "functools", "collections")
 
@@ -95,12 +100,12 @@ class _Catalogue:
         parameters = introspection.from_signature(function)
         if parameters is not None and not _is_variadic_only(parameters):
             return parameters, "signature"
+        overloads = list(map(introspection.without_receiver, self.stubs.overloads(api)))
         parameters = introspection.from_docstring(doc, name)
-        if parameters is not None:
+        if parameters is not None and not _lacks_required(parameters, overloads):
             return parameters, "docstring"
-        overloads = self.stubs.overloads(api)
         if overloads:
-            return introspection.without_receiver(max(overloads, key=len)), "stub"
+            return max(overloads, key=len), "stub"
         schemas = self.schemas.get(self.operator(api), [])
         return (max(schemas, key=len), "schema") if schemas else ([], "")
 
@@ -112,6 +117,7 @@ class _Catalogue:
         parameters = [dict(item) for item in parameters]
         self._add_types(api, operator, parameters)
         introspection.describe_parameters(parameters, doc)
+        _describe_missing(parameters, self.referenced_doc(doc))
         record = introspection.record(
             api,
             kind,
@@ -127,6 +133,14 @@ class _Catalogue:
             name for name in record.pop("strangers", ()) if name not in accepted_names
         ]
         return {**record, "strangers": undeclared_names} if undeclared_names else record
+
+    def referenced_doc(self, doc: str) -> str:
+        """Return the docstring of the function that a docstring refers to; empty without one."""
+        match = _REFERENCE.match(doc)
+        value = self.torch if match else None
+        for name in match["path"].split(".") if match else ():
+            value = getattr(value, name, None)
+        return introspection.doc_of(value)
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
         """Add types from the operator's schema and hints from the stubs to the parameters."""
@@ -162,6 +176,14 @@ def describe() -> Iterator[dict[str, Any]]:
         lambda _, name: _operator_record(catalogue, name),
     )
     yield from failures
+
+
+def _lacks_required(
+    parameters: list[dict[str, Any]], overloads: list[list[dict[str, Any]]]
+) -> bool:
+    """Return whether each overload requires more parameters, as for `logical_or_() -> Tensor`."""
+    required_counts = [sum(item["required"] for item in overload) for overload in overloads]
+    return bool(overloads) and len(parameters) < min(required_counts)
 
 
 def _functions(failures: list[dict[str, Any]]) -> introspection.PublicNames:
@@ -227,13 +249,19 @@ def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, An
     record = catalogue.record(api, method, "method")
     name = api.rpartition(".")[2]
     parameters = introspection.without_receiver(record["parameters"])
-    function = getattr(catalogue.torch, name.rstrip("_"), None)
-    introspection.describe_parameters(
-        [item for item in parameters if "doc" not in item], introspection.doc_of(function)
-    )
+    function_doc = introspection.doc_of(getattr(catalogue.torch, name.rstrip("_"), None))
+    _describe_missing(parameters, function_doc)
     receiver = introspection.parameter("self", kind="positional_only", schema_type="Tensor")
+    tensor = introspection.parameter("input")  # what the function calls the tensor
+    introspection.describe_parameters([tensor], function_doc)
+    receiver.update({key: tensor[key] for key in ("doc", "doc_type") if key in tensor})
     record["parameters"] = [receiver, *parameters]
     return record
+
+
+def _describe_missing(parameters: list[dict[str, Any]], doc: str) -> None:
+    """Describe the parameters that have no description by another docstring."""
+    introspection.describe_parameters([item for item in parameters if "doc" not in item], doc)
 
 
 def _operators_without_function(catalogue: _Catalogue) -> list[str]:
