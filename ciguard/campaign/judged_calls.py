@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from ciguard.domain.values import Constant, Explicit, LiteralValue, Special, Ten
 from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.outcomes import Outcome
@@ -36,7 +36,8 @@ _MAX_DECISIVE = 12
 as not each of them shows the defect: special elements may lack infinity, and a gradient may not be
 finite."""
 _MAX_CALLS = 96
-"""Number of calls of an API from which on only those are kept that a kind of defect needs."""
+"""Number of calls of an API from which on only those are kept that a kind of defect needs, or that
+have a relation."""
 _MAX_ENCODED = 1 << 16
 """Maximum size of the recorded results of one call, in bytes."""
 _MAX_LIKELY, _MAX_UNLIKELY = 40, 8
@@ -108,8 +109,8 @@ class SampledCalls:
         if INFINITY in decisive and known[_NAN] < _MAX_DECISIVE and judged.has_nan:
             decisive.add(_NAN)  # looked for where it is likely, as decoding takes long
         is_wanted = any(known[trait] < _MAX_DECISIVE for trait in decisive)
-        if len(kept) < _MAX_CALLS:
-            is_wanted |= any(known[trait] < _MAX_ALIKE for trait in others)
+        wanted = others if len(kept) < _MAX_CALLS else {*_relation_traits(call)}
+        is_wanted |= any(known[trait] < _MAX_ALIKE for trait in wanted)
         if len(kept) < _MAX_FIRST or is_wanted:
             known.update(decisive | others)
             kept.append(judged)
@@ -130,8 +131,7 @@ def _decisive_traits(judged: JudgedCall) -> set[str]:
 
 def call_traits(call: ApiCall) -> Iterator[str]:
     """Yield what may decide which defects a call shows: relation, keywords, and tensors."""
-    if call.relation:
-        yield f"relation {call.relation}"
+    yield from _relation_traits(call)
     for name, argument in call.keywords:
         yield f"keyword {name}"
         if isinstance(argument, LiteralValue) and isinstance(argument.value, bool | str | int):
@@ -140,6 +140,11 @@ def call_traits(call: ApiCall) -> Iterator[str]:
         if isinstance(value, TensorValue):
             yield f"{value.dtype} {type(value.fill).__name__}"
             yield from _edges(value)
+
+
+def _relation_traits(call: ApiCall) -> Iterator[str]:
+    if call.relation:
+        yield f"relation {call.relation}"
 
 
 def _edges(tensor: TensorValue) -> Iterator[str]:
@@ -170,17 +175,24 @@ def _is_finite(number: float) -> bool:
 def calls_to_try(calls: list[JudgedCall], kind: DefectKind, detail: str) -> list[JudgedCall]:
     """Return the calls that are likely to show a kind of defect, then a few of the others.
 
-    Calls with and without a relation alternate: relations notice defects that change all targets'
-    results alike, or if there is a single target, and other calls those that a relation rules out.
+    Calls with and without a relation alternate, and those with one begin with each relation: some
+    defects are only noticed by comparing targets, others only by one relation.
     """
     likely: list[JudgedCall] = []
     others: list[JudgedCall] = []
     for judged in calls:
         (likely if _is_likely(judged, kind, detail) else others).append(judged)
-    related = [judged for judged in likely if judged.call.relation]
-    plain = [judged for judged in likely if not judged.call.relation]
-    likely = [*filter(None, chain.from_iterable(zip_longest(plain, related)))]
-    return [*likely[:_MAX_LIKELY], *others[:_MAX_UNLIKELY]]
+    by_relation: dict[str, list[JudgedCall]] = {"": []}
+    for judged in likely:
+        by_relation.setdefault(judged.call.relation, []).append(judged)
+    plain = by_relation.pop("")
+    ordered = _alternating([plain, _alternating([*by_relation.values()])])
+    return [*ordered[:_MAX_LIKELY], *others[:_MAX_UNLIKELY]]
+
+
+def _alternating(lists: Sequence[Sequence[JudgedCall]]) -> list[JudgedCall]:
+    """Return the items of several lists, one of each list in turn."""
+    return [judged for row in zip_longest(*lists) for judged in row if judged is not None]
 
 
 def _is_likely(judged: JudgedCall, kind: DefectKind, detail: str) -> bool:

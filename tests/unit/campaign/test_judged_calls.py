@@ -67,11 +67,15 @@ def test_the_number_of_calls_is_limited() -> None:
     sampled = SampledCalls((API,))
 
     for number in range(1000):
-        sampled.keep(replace(PLAIN, relation=f"relation {number}"), {ONE: NUMBER})
+        other = replace(PLAIN, keywords=((f"by{number}", PLAIN.arguments[0]),))
+        sampled.keep(other, {ONE: NUMBER})
     assert len(sampled.calls[API]) == 96
     for _ in range(1000):
         sampled.keep(GRADIENT, {ONE: NUMBER})
     assert len(sampled.calls[API]) == 96 + 12
+    for _ in range(1000):
+        sampled.keep(replace(PLAIN, relation="into out"), {ONE: NUMBER})
+    assert len(sampled.calls[API]) == 96 + 12 + 4
 
 
 @pytest.mark.parametrize(
@@ -107,8 +111,9 @@ def test_few_of_the_calls_that_are_unlikely_to_show_a_defect_are_tried() -> None
 def test_calls_with_and_without_a_relation_alternate() -> None:
     plain = JudgedCall(PLAIN, {ONE: NUMBER})
     related = JudgedCall(replace(PLAIN, relation="into out"), {ONE: NUMBER})
+    other = JudgedCall(replace(PLAIN, relation="in place"), {ONE: NUMBER})
 
-    tried = calls_to_try([*[plain] * 24, related, related], DefectKind.VALUE, "")
+    tried = calls_to_try([*[plain] * 24, related, related, other], DefectKind.VALUE, "")
 
-    assert tried[:6] == [plain, related, plain, related, plain, plain]
-    assert len(tried) == 26
+    assert tried[:7] == [plain, related, plain, other, plain, related, plain]
+    assert len(tried) == 27
