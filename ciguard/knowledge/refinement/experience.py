@@ -84,6 +84,8 @@ class Experience:
     """Requirements that messages of rejections state."""
     examples: list[dict[str, Value]] = field(default_factory=list)
     """Arguments of calls that passed, by parameter."""
+    examples_conform: bool = True
+    """False if an example may violate a constraint, or resembles one that does."""
     observed: list[dict[str, Value]] = field(default_factory=list)
     """Arguments with which other APIs call the API's operator, by parameter."""
 
@@ -130,6 +132,17 @@ class Experience:
         """Keep a violating call as an example if it passed and there is no other example."""
         if isinstance(outcome, Passed) and not self.examples:
             self._keep_example(call)
+            self.examples_conform = not self.examples
+
+    def with_conforming_examples(self) -> Experience:
+        """Return the experience with examples that conform.
+
+        If one may not conform, there are none, and no call counts as noted: without examples, the
+        API must be observed again.
+        """
+        if self.examples_conform:
+            return self
+        return replace(self, noted=0, examples=[], examples_conform=True)
 
     def _observe_rejection(
         self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
@@ -221,7 +234,8 @@ class Experience:
                 totals[1] += rejected
         for requirement in other.requirements:
             self._add_requirement(requirement)
-        if other.passed or not self.examples:
+        if other.examples and (other.passed or not self.examples):
+            self.examples_conform &= other.examples_conform
             for example in other.examples:
                 self._keep_example(example)
         self.judged += other.judged
@@ -245,7 +259,10 @@ class Experience:
 
     def to_json(self) -> Json:
         """Return the JSON form of the experience."""
+        # Experience without examples that are known to conform has the form of earlier versions.
+        conform = {"conform": True} if self.examples and self.examples_conform else {}
         return {
+            **conform,
             "noted": self.noted,
             "judged": self.judged,
             "passed": self.passed,
@@ -301,6 +318,7 @@ def experience_from_json(encoded: Json) -> Experience:
             ],
             examples=_examples_from_json(encoded["examples"]),
             observed=_examples_from_json(encoded.get("observed", ())),
+            examples_conform=bool(encoded.get("conform")) or not encoded["examples"],
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not an encoded experience: {error!r:.200}"

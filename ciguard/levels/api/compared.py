@@ -8,22 +8,13 @@ that differ in elements only, and by calls that differ in one option.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.intent import Intent
-from ciguard.domain.values import (
-    ArrayValue,
-    CallValue,
-    DtypeValue,
-    ListValue,
-    TensorValue,
-    TupleValue,
-    Value,
-)
 from ciguard.levels import Batch
 from ciguard.levels.api.call_mix import TO_DIFFER, CallMix
 from ciguard.levels.api.level import ApiLevel
+from ciguard.levels.api.narrowing import narrowed
 
 if TYPE_CHECKING:
     import random
@@ -52,16 +43,15 @@ _DRAWN = (0, 3)
 _DRAWN_WITHOUT_EXAMPLE = 6
 _NARROW_SHARE = 0.9
 """Share of calls with dtypes of at most 32 bits, since JAX has no others by default."""
-_NARROW_DTYPES = {
-    "float64": "float32",
-    "int64": "int32",
-    "uint64": "uint32",
-    "complex128": "complex64",
-}
 
 
 class ComparedLevel(ApiLevel):
-    """Calls of each API for targets that compute with different libraries."""
+    """Calls of each API for targets that compute with different libraries.
+
+    A call that passed is repeated as one that conforms, so calls that do not are no examples.
+    """
+
+    examples_conform: ClassVar[bool] = True
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int) -> None:
         """Create the level for the records of APIs and the seed of the run."""
@@ -82,7 +72,7 @@ class ComparedLevel(ApiLevel):
             if is_scouting
             else list(_compared_calls(generator, number, rng))
         )
-        cases = tuple([_narrowed(call) if rng.random() < _NARROW_SHARE else call for call in calls])
+        cases = tuple([narrowed(call) if rng.random() < _NARROW_SHARE else call for call in calls])
         return Batch(api=api, kind=record.kind, cases=cases, is_scouting=is_scouting)
 
 
@@ -120,27 +110,3 @@ def _with_contents(
         other = generator.with_contents(call, rng)
         if other is not None:
             yield other
-
-
-def _narrowed(call: ApiCall) -> ApiCall:
-    """Return the call with dtypes of at most 32 bits."""
-    return replace(
-        call,
-        arguments=tuple(map(_narrow, call.arguments)),
-        keywords=tuple([(name, _narrow(value)) for name, value in call.keywords]),
-        inputs=tuple(map(_narrow, call.inputs)),
-    )
-
-
-def _narrow(value: Value) -> Value:
-    match value:
-        case TensorValue(dtype, shape, fill) | ArrayValue(dtype, shape, fill):
-            return type(value)(_NARROW_DTYPES.get(dtype, dtype), shape, fill)
-        case DtypeValue(name):
-            return DtypeValue(_NARROW_DTYPES.get(name, name))
-        case ListValue(items) | TupleValue(items):
-            return type(value)(tuple(map(_narrow, items)))
-        case CallValue():
-            return replace(value, arguments=tuple(map(_narrow, value.arguments)))
-        case _:
-            return value

@@ -31,21 +31,30 @@ _MAX_LEARNING_CALLS = 160
 class GuidedGenerator:
     """Generates calls of one API, guided by feedback from their outcomes."""
 
-    def __init__(self, record: ApiRecord, experience: Experience | None = None) -> None:
+    def __init__(
+        self,
+        record: ApiRecord,
+        experience: Experience | None = None,
+        *,
+        examples_conform: bool = False,
+    ) -> None:
         """Create the generator.
 
         Args:
             record: the catalogue's record of the API.
             experience: the experience of earlier campaigns; None if there is none.
+            examples_conform: whether only conforming calls that passed become examples. Otherwise,
+                another call does, too, as long as no conforming one has passed.
         """
         self._api = understand(record)
+        self._examples_conform = examples_conform
         self._base_generator = CallGenerator(self._api)
         self.experience = Experience()
         self._guided_generator: CallGenerator | None = self._base_generator
         """Generator with feedback; None if it must be compiled again."""
         self._is_learning = False
         if experience is not None:
-            self.learn(experience)
+            self.learn(experience.with_conforming_examples() if examples_conform else experience)
 
     def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
         """Return the next call, drawn with `rng` in the shares of `mix`."""
@@ -65,7 +74,10 @@ class GuidedGenerator:
         return self._base_generator.call(rng, CONFORMING)
 
     def example_call(self, number: int, rng: random.Random) -> ApiCall | None:
-        """Return a call that passed, another one for each number; None if none has passed."""
+        """Return a call like an example, another one for each number; None without examples.
+
+        It counts as conforming, so all examples should conform.
+        """
         examples = self.experience.examples
         if not examples:
             return None
@@ -90,6 +102,8 @@ class GuidedGenerator:
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
                 feedback.note(generator.arguments(call), generator.names, outcome)
+            elif self._examples_conform:
+                continue
             elif isinstance(outcome, Passed) and not feedback.examples:
                 feedback.observe_violating(generator.arguments(call), outcome)
         return feedback

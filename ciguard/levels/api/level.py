@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
@@ -35,6 +35,9 @@ class ApiLevel:
 
     `cases` visits all APIs in rounds, each in an order of its own.
     """
+
+    examples_conform: ClassVar[bool] = False
+    """True if calls resemble only conforming calls that passed, even if no such call has passed."""
 
     def __init__(
         self,
@@ -115,7 +118,10 @@ class ApiLevel:
         for api, experience in learned.items():
             if api in self._positions:
                 self._earlier_experience[api] = experience
-                self._observed[api] += experience.noted
+                used = (
+                    experience.with_conforming_examples() if self.examples_conform else experience
+                )
+                self._observed[api] += used.noted
 
     def feedback(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
         """Return the feedback from a batch without applying it; None if the API needs no more."""
@@ -175,6 +181,10 @@ class ApiLevel:
         generator = self._generators.get(position)
         if generator is None:
             record = self._records[position]
-            generator = GuidedGenerator(record, self._earlier_experience.get(record.api))
+            generator = GuidedGenerator(
+                record,
+                self._earlier_experience.get(record.api),
+                examples_conform=self.examples_conform,
+            )
             self._generators[position] = generator
         return generator

@@ -212,6 +212,33 @@ def test_merged_experience_equals_the_experience_of_all_calls(
     )
 
 
+def test_experience_of_earlier_versions_is_read_and_its_examples_may_violate() -> None:
+    encoded = experience(({"x": tensor(2)}, PASSED)).to_json()
+    assert encoded.pop("conform") is True
+
+    earlier = experience_from_json(encoded)
+
+    assert not earlier.examples_conform
+    assert earlier.to_json() == encoded, "snapshots are named by the digest of their text"
+    usable = earlier.with_conforming_examples()
+    assert (usable.examples, usable.noted, usable.counts) == ([], 0, earlier.counts)
+
+
+def test_merging_an_example_that_violates_is_remembered() -> None:
+    violating = Experience(noted=1)
+    violating.observe_violating({"x": LiteralValue(3)}, PASSED)
+    conforming = experience(({"x": tensor(2)}, PASSED))
+
+    merged = Experience()
+    merged.update(violating)
+    merged.update(conforming)
+    conforming.update(violating)
+
+    assert not merged.examples_conform
+    assert conforming.examples_conform
+    assert experience_from_json(merged.to_json()) == merged
+
+
 def test_a_file_of_experience_survives_a_round_trip() -> None:
     summary = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REJECTED))
 

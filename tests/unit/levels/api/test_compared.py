@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ciguard.domain.api_calls import ApiCall, CallKind, as_call
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.records import ApiRecord, record_from_json
 from ciguard.domain.values import (
+    Constant,
     DtypeValue,
+    Explicit,
+    Fill,
     ListValue,
     LiteralValue,
+    Special,
     TensorValue,
     Uniform,
     Value,
 )
+from ciguard.knowledge import experience_from_json
 from ciguard.levels.api.compared import ComparedLevel
 from ciguard.levels.api.guided import GuidedGenerator
+from ciguard.levels.api.level import ApiLevel
+from ciguard.levels.api.narrowing import narrowed
+from ciguard.values import change_contents
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ciguard.levels import Batch
 
 TENSOR = TensorValue("float32", (2, 3), Uniform(1, -1.0, 1.0))
@@ -84,6 +100,60 @@ def test_scouting_calls_conform() -> None:
     batch = ComparedLevel([REDUCE], 0).visit(REDUCE.api, 0)
 
     assert {call.intent for call in calls(batch)} == {Intent.CONFORMING}
+
+
+def run(level: ApiLevel, batches: int, *, refuses: bool = True) -> Iterator[ApiCall]:
+    """Yield the calls of some batches; calls that conform are refused, and all others pass."""
+    for number in range(batches):
+        batch = level.visit(REDUCE.api, number)
+        yield from calls(batch)
+        outcomes = [
+            REFUSED if refuses and call.intent is Intent.CONFORMING else PASSED
+            for call in calls(batch)
+        ]
+        feedback = level.feedback(batch, outcomes)
+        if feedback is not None:
+            level.learn(REDUCE.api, experience_from_json(feedback.to_json()))
+
+
+def conforms(call: ApiCall) -> bool:
+    keywords = dict(call.keywords)
+    modes = {LiteralValue(text) for text in "abc"}
+    axis = keywords.get("axis", LiteralValue(0))
+    tensor = call.arguments[0]
+    assert isinstance(tensor, TensorValue)
+    return (
+        keywords.get("mode", LiteralValue("a")) in modes
+        and isinstance(axis, LiteralValue)
+        and isinstance(axis.value, int)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_call_becomes_an_example_of_a_conforming_one(seed: int) -> None:
+    level = ComparedLevel([REDUCE], seed)
+
+    ran = list(run(level, 12))
+
+    assert {Intent.CONFORMING, Intent.BOUNDARY, Intent.SPECIAL} <= {call.intent for call in ran}
+    assert all(conforms(call) for call in ran if call.intent is Intent.CONFORMING)
+    assert level.generator(REDUCE.api).experience.examples == []
+
+
+def test_examples_of_a_level_that_keeps_others_are_not_recalled() -> None:
+    other = ApiLevel([REDUCE], 0)
+    list(run(other, 6))
+    learned_there = other.learned()
+    assert learned_there[REDUCE.api].examples
+
+    level = ComparedLevel([REDUCE], 0)
+    level.recall(learned_there)
+
+    assert level.visit(REDUCE.api, 0).is_scouting
+    assert level.learned() == learned_there
+    list(run(level, 4, refuses=False))
+    assert not level.visit(REDUCE.api, 4).is_scouting
+    assert level.learned()[REDUCE.api].examples_conform
 
 
 def test_a_call_that_passed_is_repeated_with_other_elements_of_the_same_shape() -> None:
@@ -183,6 +253,51 @@ def test_an_api_without_options_has_no_variants() -> None:
 
     assert generator.with_option(call, 0, Random(0)) is None
     assert generator.example_call(0, Random(0)) is None
+
+
+@given(st.sampled_from(["int64", "uint64", "float64"]), st.integers(0, 1 << 32))
+def test_a_narrow_tensor_holds_the_numbers_that_the_call_states(dtype: str, seed: int) -> None:
+    tensor = TensorValue(dtype, (2, 3), Explicit((1.0, 2.0, 3.0, 4.0, 5.0, 6.0)))
+    values: dict[str, Value] = {"x": tensor}
+    change_contents(Random(seed), values)
+    call = ApiCall(api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(values["x"],))
+
+    (narrow,) = narrowed(call).arguments
+
+    assert isinstance(narrow, TensorValue)
+    assert isinstance(narrow.fill, Explicit)
+    wide = values["x"]
+    assert isinstance(wide, TensorValue)
+    assert isinstance(wide.fill, Explicit)
+    name = {"int64": "int32", "uint64": "uint32", "float64": "float32"}[dtype]
+    stored = np.array(narrow.fill.data, name)
+    assert narrow.dtype == name
+    np.testing.assert_array_equal(np.isinf(stored), np.isinf(np.array(wide.fill.data)))
+    np.testing.assert_allclose(stored.astype(dtype), np.array(narrow.fill.data, dtype), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill", "narrow"),
+    [
+        ("int64", Constant(2**63 - 1), Constant(2**31 - 1)),
+        ("int64", Uniform(3, -(2.0**40), 7.0), Uniform(3, -(2**31), 7.0)),
+        ("uint64", Explicit((2**64 - 1, 5)), Explicit((2**32 - 1, 5))),
+        ("float64", Explicit((-1e308, math.inf)), Explicit((-3.4028234663852886e38, math.inf))),
+        ("float64", Special(1), Special(1)),
+        ("int32", Constant(2**40), Constant(2**40)),
+    ],
+)
+def test_elements_beyond_a_narrow_dtype_become_its_limits(
+    dtype: str, fill: Fill, narrow: Fill
+) -> None:
+    call = ApiCall(
+        api=REDUCE.api, kind=CallKind.FUNCTION, arguments=(TensorValue(dtype, (2,), fill),)
+    )
+
+    (value,) = narrowed(call).arguments
+
+    assert isinstance(value, TensorValue)
+    assert value.fill == narrow
 
 
 def test_dtype_arguments_and_lists_are_narrowed_too() -> None:
