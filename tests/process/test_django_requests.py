@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.exploration import ExploredFunction
 
+AUTH = "'django.contrib.contenttypes', 'django.contrib.auth',"
+
 MODELS = """
 from django.conf import settings
 from django.db import models
@@ -144,7 +146,7 @@ def told(request):
 
 
 def explored_project(
-    folder: Path, *, views: str, models: str = MODELS, user: str = "", apps: str = ""
+    folder: Path, *, views: str, models: str = MODELS, user: str = "", apps: str = AUTH
 ) -> dict[str, ExploredFunction]:
     processors = [
         f"django.{name}"
@@ -157,7 +159,7 @@ def explored_project(
 import os
 
 SECRET_KEY = os.environ.get("KEY_OF_NOBODY", "")
-INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", {apps} "moods"]
+INSTALLED_APPS = [{apps} "moods"]
 TEMPLATES = [{{
     "BACKEND": "django.template.backends.django.DjangoTemplates",
     "APP_DIRS": True,
@@ -211,9 +213,30 @@ def test_views_use_the_user_the_session_and_messages(
 
 
 def test_views_of_the_rest_framework_get_its_requests(tmp_path: Path) -> None:
-    results = explored_project(tmp_path / "site", views=REST_VIEWS, apps="'rest_framework',")
+    results = explored_project(
+        tmp_path / "site", views=REST_VIEWS, apps=f"{AUTH} 'rest_framework',"
+    )
 
     assert problems(results, "Asked.get", "Posted.post", "Moods.create", "told") == {}
     assert never(results) == set()
     assert failures(results) == {}
     assert unjudged(results) == {("Moods.create", "NotGivenError")}
+
+
+def test_views_of_a_project_without_users_get_a_user(tmp_path: Path) -> None:
+    views = f"""{HEAD.replace("from .models import Mood", "")}
+def greeted(request):
+    if not request.user.is_authenticated:
+        return JsonResponse({{}})
+    if score_of(request.POST["text"]) > 0.3:
+        return JsonResponse({{"name": request.user.username}})
+    if score_of(request.POST["text"]) < -0.3:
+        return JsonResponse({{"name": request.user.get_full_name()}})
+    return JsonResponse({{}})
+"""
+
+    results = explored_project(tmp_path / "site", views=views, models="", apps="")
+
+    assert problems(results, "greeted") == {}
+    assert failures(results) == {}
+    assert unjudged(results) == {("greeted", "AttributeError")}

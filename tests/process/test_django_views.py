@@ -199,6 +199,26 @@ def test_settings_may_import_a_package_that_is_missing(tmp_path: Path) -> None:
     assert failures(results) == {"photos.views.upload": {"IndexError"}}
 
 
+def test_installed_application_may_import_packages_that_are_missing(tmp_path: Path) -> None:
+    folder = write_project(tmp_path / "site")
+    (folder / "photos/models.py").write_text(f"{MODELS}\nimport package_of_nobody")
+    (folder / "photos/apps.py").write_text(
+        "from django.apps import AppConfig\n\n"
+        "class Photos(AppConfig):\n"
+        "    name = 'photos'\n"
+        "    def ready(self):\n"
+        "        from nobody_else.parts import part\n"
+    )
+
+    results = explored_as_it_lies(folder)
+
+    assert failures(results) == {"photos.views.upload": {"IndexError"}}
+    assert {one.problem for one in results.values()} == {""}
+    remarks = results["photos.views.upload"].remarks
+    for package in ("package_of_nobody", "nobody_else"):
+        assert f"{package} is not installed, and was stubbed" in remarks
+
+
 @pytest.mark.slow
 def test_settings_may_be_named_by_an_assignment(tmp_path: Path) -> None:
     manage = "import os\nos.environ['DJANGO_SETTINGS_MODULE'] = 'project.settings'"
