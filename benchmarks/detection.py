@@ -86,7 +86,7 @@ class Shares:
 
     def add_stated(self, detection: Mapping[str, Any], others: Collection[str]) -> None:
         """Add the detection of a run, except for APIs that have other defects."""
-        for outcome in ("noticed", "missed"):
+        for outcome in ("noticed", "missed", "uncalled"):
             for name, api in detection[outcome]:
                 kind = DefectKind(name)
                 if api not in others and (api, COUNTERPARTS.get(kind)) in _POPULATION:
