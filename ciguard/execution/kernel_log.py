@@ -20,6 +20,8 @@ KERNEL_MESSAGES = Path("/dev/kmsg")
 
 _XID = re.compile(r"NVRM: Xid \([^()\n]{1,40}\): \d[^\n]*")
 _PROCESS = re.compile(r"\bpid='?(\d{1,10})\b")
+_OWNER = re.compile(r"\bpid=[^,\n]{1,40}, (?:name=[^,\n]{1,80}, )?")
+"""Number and name of the process, which may be another user's: issues are public."""
 _JOURNAL = ("--dmesg", "--no-pager", "--output=cat", "--quiet")
 _JOURNAL_LIMIT_S = 5.0
 _CHUNK = 8192
@@ -47,13 +49,15 @@ class KernelLog:
     def xid_lines(self, process_id: int = 0) -> list[str]:
         """Return the Xid messages that are new since the last call, at most `MAX_LINES`.
 
+        The names of processes are left out.
+
         Args:
             process_id: process whose messages are returned, if any names it. In a container, the
                 kernel knows it by another number, so that all messages are returned then.
         """
-        lines = [line[0][:_MAX_LINE] for line in _XID.finditer(self._new_text())]
+        lines = _XID.findall(self._new_text())
         own = [line for line in lines if str(process_id) in _PROCESS.findall(line)]
-        return (own or lines)[:MAX_LINES]
+        return [_OWNER.sub("", line)[:_MAX_LINE] for line in (own or lines)[:MAX_LINES]]
 
     def _new_text(self) -> str:
         if self._descriptor < 0:
