@@ -10,10 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 from campaign_examples import ONE, crash
+from finding_examples import call, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from outcome_examples import passed
 
+from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected
+from ciguard.domain.values import Constant, TensorValue
 from ciguard.targets import parse_target
 from ciguard.targets.drivers import visible_device
 from ciguard.triage import EnvironmentHint, script
@@ -85,3 +89,19 @@ def test_script_of_a_lost_device_waits_for_each_kernel(
 
     assert ("os.environ['CUDA_LAUNCH_BLOCKING'] = '1'" in text) == is_blocking
     assert ("compute-sanitizer" in text) == is_blocking
+
+
+def test_script_of_mode_tf32_calls_directly_and_compares_with_its_tolerance() -> None:
+    targets = ("torch==2.13.0@cuda", "torch==2.13.0@cuda tf32")
+    results = passed(1.0, 2.0), passed(1.0, 3.0)
+    tested = call(TensorValue("float32", (2,), Constant(1.0)), api="torch.neg")
+    between = pair(*results, case=tested)
+    outcomes = dict(zip(targets, results, strict=True))
+    coarse = replace(between, targets=targets, outcomes=outcomes, pair=PairKind.MODE)
+    hint = EnvironmentHint(install=("torch==2.13.0",), device="cuda:0", mode="tf32")
+
+    text = script(coarse, environment_hint=hint)
+
+    assert "result = torch.neg(" in text
+    assert "0.03125" in text  # 16 rounding errors of the largest element, 2.0
+    assert "0.03125" not in script(between, environment_hint=replace(hint, mode="eager"))
