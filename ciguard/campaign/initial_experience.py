@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.levels import VisitedLevel
 
-_MAX_OBSERVING_SHARE = 0.2
+_MAX_OBSERVING_SHARE = 0.05
 """Maximum share of the budget in which operators are observed, once in each environment."""
 EXPERIENCE = "experience"
 """Key of the parameters for the digests of the run's initial snapshots."""

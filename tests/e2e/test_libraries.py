@@ -85,7 +85,7 @@ def test_campaign_on_torch_observes_operators_of_gradients(
     globs = ("torch.nn.functional.interpolate", "torch.nn.Upsample*", "torch.ops.aten.upsample_*")
     words = [word for glob in globs for word in ("--api", glob)]
 
-    campaign(tmp_path, target, words=(*words, "--budget", "40s"))
+    campaign(tmp_path, target, words=(*words, "--budget", "90s"))
 
     _, *entries = lines_of(tmp_path / "out" / "experience-torch.jsonl")
     observed = {entry["api"]: entry.get("observed", ()) for entry in entries}

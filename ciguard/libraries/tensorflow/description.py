@@ -40,7 +40,6 @@ LIBRARY = Library(
             stages=("tracing", "xla"), sources=("tensorflow/compiler/", "third_party/xla/")
         ),
     },
-    observes_operators=True,
     script=SCRIPT,
     programs=PROGRAMS,
     forms=FORMS,

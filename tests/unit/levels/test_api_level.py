@@ -135,7 +135,7 @@ def test_the_mix_has_conforming_boundary_and_later_violating_calls() -> None:
     first = Counter(
         case.intent for seed in range(125) for case in ApiLevel((SUM,), seed).cases(0).cases
     )
-    later = Counter(case.intent for case in ApiLevel((SUM,), 0, sizes=(500,)).cases(9).cases)
+    later = Counter(case.intent for case in ApiLevel((SUM,), 0, sizes=(2000,)).cases(9).cases)
 
     assert first[Intent.VIOLATING] == 0
     assert 0.1 < first[Intent.CONFORMING] / 500 < 0.4
@@ -275,7 +275,7 @@ def test_calls_for_several_backends_are_mostly_comparable_from_the_first_round_o
         intents = Counter(as_call(case).intent for cases in batches for case in cases)
         comparable = intents[Intent.CONFORMING] + intents[Intent.SPECIAL]
         assert comparable > 0.4 * intents.total()
-        assert intents[Intent.SPECIAL] > 0.1 * intents.total()
+        assert intents[Intent.SPECIAL] > 0.05 * intents.total()
 
 
 @pytest.mark.parametrize(

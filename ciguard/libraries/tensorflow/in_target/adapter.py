@@ -19,7 +19,7 @@ from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
 from ciguard.libraries.keras.in_target import state as keras_state
-from ciguard.libraries.tensorflow.in_target import modes, observer, registries
+from ciguard.libraries.tensorflow.in_target import modes, registries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -260,14 +260,6 @@ class TensorflowAdapter(contract.Adapter):
         if dtype.is_complex:
             return self._tensorflow.complex128
         return self._tensorflow.float64 if dtype.is_floating else dtype
-
-    def observing(self, note: Callable[[str, dict[str, Any]], None]) -> Any:
-        """Return a context that notes each operation that runs eagerly in it."""
-        return observer.observing(self._names, note)
-
-    def with_gradients(self, run: Any, function: Any, tensors: list[Any]) -> Any:
-        """Return the result of a function, and the gradient of its sum for each tensor."""
-        return observer.with_gradients(self._tensorflow, run, function, tensors)
 
     def is_tensor(self, value: Any) -> bool:
         """Return whether a value is an eager tensor; modes capture variables as constants."""
