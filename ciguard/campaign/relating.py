@@ -25,6 +25,7 @@ _RELATION_INTERVAL = 4
 """One in this number of conforming calls gets a relation.
 
 The related call costs at least as much as the call, and the pair is not compared across targets."""
+_RELATED_INTENTS = frozenset({Intent.CONFORMING, Intent.SPECIAL})
 _PICKS = 1 << 10
 """Range of random picks, which exceeds the sum of the weights of all relations."""
 
@@ -64,13 +65,16 @@ class RelationChooser:
 def _with_relation(case: ApiCall, relations: tuple[Relation, ...]) -> ApiCall:
     """Return the call with a relation or unchanged, as its seed decides."""
     number, remainder = divmod(case.seed, _RELATION_INTERVAL)
-    if remainder or case.intent is not Intent.CONFORMING or has_special_elements(case):
+    if remainder or case.intent not in _RELATED_INTENTS:
         return case
+    is_special = case.intent is Intent.SPECIAL or has_special_elements(case)
     round_index, pick = divmod(number, _PICKS)
     applicable = [
         relation
         for relation in relations
-        if round_index % relation.every == 0 and relation.twin(case) is not None
+        if round_index % relation.every == 0
+        and (relation.holds_for_special_elements or not is_special)
+        and relation.twin(case) is not None
     ]
     if not applicable:
         return case

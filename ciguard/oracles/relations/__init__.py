@@ -23,12 +23,13 @@ from ciguard.oracles.relations.contract import (
     relations_of,
 )
 from ciguard.oracles.relations.devices import DEVICE_ROUND_TRIP
-from ciguard.oracles.relations.entry_points import IN_PLACE, LAYER, METHOD, OUT
+from ciguard.oracles.relations.entry_points import IN_PLACE, LAYER, METHOD, OUT, STRIDED_OUT
 from ciguard.oracles.relations.expressions import has_keyword, tensors_of, with_tensors
 from ciguard.oracles.relations.gradients import FORWARD_MODE, REVERSE_MODE, SECOND_ORDER
 from ciguard.oracles.relations.modes import JAX_JIT, TF_FUNCTION, TF_XLA, TORCH_COMPILE, TORCH_TRACE
 from ciguard.oracles.relations.precision import PRECISION
 from ciguard.oracles.relations.promotion import PROMOTION
+from ciguard.oracles.relations.reductions import REVERSED_REDUCTION
 from ciguard.oracles.relations.repetition import REPETITION
 from ciguard.oracles.relations.scalars import SCALARS
 from ciguard.oracles.relations.serialisation import SERIALISATION
@@ -51,12 +52,14 @@ __all__ = [
     "RELATIONS",
     "REPETITION",
     "REVERSED_BATCH",
+    "REVERSED_REDUCTION",
     "REVERSE_MODE",
     "SCALARS",
     "SECOND_ORDER",
     "SERIALISATION",
     "SPLIT_BATCH",
     "STRIDED_MEMORY",
+    "STRIDED_OUT",
     "TF_FUNCTION",
     "TF_XLA",
     "TORCH_COMPILE",

@@ -127,6 +127,9 @@ class Relation:
     weight: int = 1
     """Frequency relative to the other relations that apply to an API. It is high if the relation
     applies to few of the API's calls."""
+    holds_for_special_elements: bool = False
+    """True if the relation holds for NaN, infinities and the extreme values of a type, too: call
+    and twin are the same computation."""
     needs_smoothness: bool = False
     """True if the relation fails at kinks of a function. A violation then counts only if nearby
     points show it too."""

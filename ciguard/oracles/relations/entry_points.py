@@ -11,6 +11,7 @@ from ciguard.execution import TensorDigest, TensorOutput
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.relations.contract import ObservedPair, Relation, relate
 from ciguard.oracles.relations.expressions import apply, expression, first_tensors, has_keyword
+from ciguard.oracles.relations.strided_memory import with_stride_two
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -45,6 +46,7 @@ METHOD = relate(
         source="torch.Tensor: “See torch.…” of each method",
         applies=_has_method,
         twin=_method_twin,
+        holds_for_special_elements=True,
     )
 )
 
@@ -87,6 +89,7 @@ IN_PLACE = relate(
         source="torch.Tensor: “In-place version of …” of each method with an underscore",
         applies=_has_in_place,
         twin=_in_place_twin,
+        holds_for_special_elements=True,
         find_violation=_compare_unless_cast,
     )
 )
@@ -114,6 +117,28 @@ OUT = relate(
         source="PyTorch: “out (Tensor, optional): the output tensor” of each function",
         applies=_has_out_parameter,
         twin=_out_twin,
+        holds_for_special_elements=True,
+    )
+)
+
+
+def _strided_out_twin(case: ApiCall) -> Value | None:
+    """Return the call that writes its result into every second element of a tensor."""
+    if has_keyword(case, "out"):
+        return None
+    keywords = tuple((key, value) for key, value in case.keywords if key != "out")
+    empty = CallValue("torch.empty_like", (expression(case),))
+    return CallValue(case.api, case.arguments, (*keywords, ("out", with_stride_two(empty))))
+
+
+STRIDED_OUT = relate(
+    Relation(
+        name="into strided out",
+        law="A call writes the same result into `out` if this tensor is not contiguous.",
+        source="torch.Tensor.stride: strides are a matter of storage, not of values",
+        applies=_has_out_parameter,
+        twin=_strided_out_twin,
+        holds_for_special_elements=True,
     )
 )
 
@@ -193,5 +218,6 @@ LAYER = relate(
         source="torch.nn.functional: “See … for details” of each function",
         applies=_has_layer,
         twin=_layer_twin,
+        holds_for_special_elements=True,
     )
 )

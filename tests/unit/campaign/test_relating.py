@@ -77,6 +77,20 @@ def test_calls_with_special_elements_get_no_relation() -> None:
     assert relating().related(batch(arguments=(special,))) == batch(arguments=(special,))
 
 
+def test_calls_with_special_elements_get_relations_that_hold_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unconditional = replace(UNCHANGED_ARGUMENTS, holds_for_special_elements=True)
+    monkeypatch.setattr(
+        "ciguard.campaign.relating.relations_of", lambda *_: (REPETITION, unconditional)
+    )
+    special = TensorValue("float32", (2,), Special(1))
+
+    for changes in ({"arguments": (special,)}, {"intent": Intent.SPECIAL}):
+        names = Counter(case.relation for case in relating().related(batch(**changes)).cases)
+        assert names == {"": COUNT * 3 // 4, unconditional.name: COUNT // 4}
+
+
 def test_globs_choose_the_relations() -> None:
     related = relating("same*").related(batch())
 

@@ -184,6 +184,55 @@ def test_a_batch_is_split_into_two_halves_that_are_concatenated() -> None:
     assert counts == [LiteralValue(1), LiteralValue(2)]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "axes"),
+    [
+        ((), (), (0, 1)),
+        ((), (("dim", LiteralValue(-1)),), (-1,)),
+        ((), (("dim", TupleValue((LiteralValue(0), LiteralValue(1)))),), (0, 1)),
+        ((), (("dim", LiteralValue(None)),), (0, 1)),
+        ((LiteralValue(1),), (), (1,)),
+        ((LiteralValue(value=True),), (), None),
+        ((), (("dim", LiteralValue("n")),), None),
+    ],
+    ids=["all", "keyword", "several", "none", "by position", "a flag", "by name"],
+)
+def test_reduced_dimensions_are_reversed(
+    arguments: tuple[Value, ...],
+    keywords: tuple[tuple[str, Value], ...],
+    axes: tuple[int, ...] | None,
+) -> None:
+    twin = twin_of(
+        call("torch.sum", tensor(3, 2), *arguments, keywords=keywords), "reversed reduction"
+    )
+
+    if axes is None:
+        assert twin is None
+    else:
+        assert isinstance(twin, CallValue)
+        order = TupleValue(tuple(map(LiteralValue, axes)))
+        assert twin.arguments[0] == CallValue("torch.flip", (tensor(3, 2), order))
+
+
+def test_norm_of_a_matrix_is_no_norm_of_its_elements() -> None:
+    dims = ("dim", TupleValue((LiteralValue(0), LiteralValue(1))))
+
+    norm = call("torch.linalg.norm", tensor(3, 2), keywords=(dims,))
+
+    assert twin_of(norm, "reversed reduction") is None
+
+
+def test_vectors_have_one_order_in_memory() -> None:
+    assert twin_of(call("torch.exp", tensor(3)), "permuted memory") is None
+    assert twin_of(call("torch.exp", tensor(3, 2)), "permuted memory") is not None
+
+
+def test_exemptions_from_one_layout_hold_for_all() -> None:
+    names = {found.name for found in relations_of(record("torch.as_strided"), ())}
+
+    assert not names & {"strided memory", "permuted memory", "shifted memory"}
+
+
 def test_an_unbatched_image_is_not_a_batch() -> None:
     image = call("torch.conv2d", tensor(3, 5, 5), tensor(4, 3, 2, 2))
 
