@@ -1,9 +1,12 @@
 """Reruns of jobs whose results were invalidated, as their worker may be corrupted.
 
 The dispatcher reports such jobs (see `ciguard.execution.canaries`). Their cases run again, one by
-one, on every target of the job's stream, and are judged as usual, but not counted again. Results
-that are still invalid at the end of the run, or after several attempts, are reported by
-`unsettled`; their target counts as not run.
+one, on every target of the job's stream, and are judged as usual, but not counted again. If that is
+invalid, too, each case gets a job of its own, so that one that corrupts its worker costs no others.
+
+A few cases whose results stay invalid are not judged, and a warning names them. If there are more,
+or some have not run again at the end of the run, `unsettled` reports them; their target counts as
+not run.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import Case, case_from_json
 from ciguard.domain.events import Warned
+from ciguard.domain.text import visible
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_ATTEMPTS = 3
 """Maximum number of reruns of a case, as a worker may be killed externally, but not repeatedly."""
+_MAX_GIVEN_UP = 8
+"""Maximum number of cases of a target that are given up without failing it."""
 _CALL_MEMBERS = 9
 """Number of members of a call's JSON form, which precede those added for a relation."""
 
@@ -66,7 +72,8 @@ class Reruns:
         self._running: dict[int, _PendingRerun] = {}
         self._attempts: dict[int, int] = {}
         """Number of attempts, including the present one, by number of the rerun."""
-        self._given_up: Counter[str] = Counter()
+        self._given_up: dict[str, list[str]] = {}
+        """APIs of the cases that are given up, by target."""
         self._number = 0
         self._invalidated: Counter[str] = Counter()
         """Number of invalidated results so far, by target."""
@@ -78,8 +85,8 @@ class Reruns:
 
     @property
     def is_settled(self) -> bool:
-        """True if all invalidated results were replaced."""
-        return not self._running and not self._given_up
+        """True if all invalidated results were replaced, except for a few that are given up."""
+        return not self._running and all(map(_is_tolerated, self._given_up.values()))
 
     def pump(self) -> Iterator[Warned]:
         """Start reruns of the jobs invalidated since the last call; warn once per target."""
@@ -100,18 +107,28 @@ class Reruns:
     def _start(self, jobs: Sequence[Job]) -> None:
         attempt = 1 + max(map(self._attempts_before, jobs))
         invalidated = frozenset(job.target for job in jobs)
-        group = next(group for group in self._groups.values() if jobs[0].target in group.members)
-        cases = jobs[0].tested or tuple(map(_decoded, jobs[0].cases))
+        if attempt == 1:
+            self._run(jobs[0], invalidated, attempt)
+            return
+        for number, case in enumerate(jobs[0].cases):
+            tested = jobs[0].tested[number : number + 1]
+            self._run(replace(jobs[0], cases=(case,), tested=tested), invalidated, attempt)
+
+    def _run(self, job: Job, invalidated: frozenset[str], attempt: int) -> None:
+        """Run the cases of a job again on all its targets, or give them up."""
+        group = next(group for group in self._groups.values() if job.target in group.members)
+        cases = job.tested or tuple(map(_decoded, job.cases))
         targets = _targets_of(group, cases, invalidated)
         if attempt > MAX_ATTEMPTS or not targets:
-            self._given_up.update(dict.fromkeys(invalidated, len(cases)))
+            for target in invalidated:
+                self._given_up.setdefault(target, []).extend(case.api for case in cases)
             return
         self._number += 1
         self._running[self._number] = _PendingRerun(group, cases, targets, invalidated)
         self._attempts[self._number] = attempt
         for target in targets:
             rerun = replace(
-                jobs[0],
+                job,
                 target=target,
                 key=(self.KEY, self._number),
                 first_limit_s=0.0,
@@ -127,8 +144,13 @@ class Reruns:
         return self._attempts[job.key[1]]
 
     def unsettled(self) -> Mapping[str, int]:
-        """Return the number of cases with invalid results by target, at the end of a run."""
-        remaining = Counter(self._given_up)
+        """Return the number of cases with invalid results by target, at the end of a run.
+
+        Targets with a few cases that are given up are left out.
+        """
+        remaining = Counter(
+            {name: len(apis) for name, apis in self._given_up.items() if not _is_tolerated(apis)}
+        )
         for job in self._dispatcher.take_invalidated():
             self._on_invalidated(job)
             self._invalidated[job.target] += len(job.cases)
@@ -141,6 +163,13 @@ class Reruns:
         """Report the total number of invalidated results, at the end of a run."""
         for target, cases in sorted(self._invalidated.items()):
             yield Warned(message=f"{target}: {cases:,} results were invalidated in total")
+        for target, apis in sorted(self._given_up.items()):
+            if _is_tolerated(apis):
+                names = ", ".join(visible(api) for api in dict.fromkeys(apis))
+                yield Warned(
+                    message=f"{target}: not judged, as their worker was not proven trustworthy "
+                    f"whenever they ran alone: calls of {names}"
+                )
 
     def take(self, result: JobResult) -> Iterator[tuple[Group, ExecutedBatch]]:
         """Add a result; yield the batches of the rerun when it is complete."""
@@ -169,6 +198,11 @@ class Reruns:
             if target in entry.targets:
                 entry.targets.remove(target)
                 yield from self._complete(number, entry)
+
+
+def _is_tolerated(given_up: Sequence[str]) -> bool:
+    """Return whether the cases that are given up are so few that their target is tested."""
+    return len(given_up) <= _MAX_GIVEN_UP
 
 
 def _targets_of(group: Group, cases: Sequence[Case], invalidated: frozenset[str]) -> list[str]:

@@ -8,7 +8,9 @@ import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.reruns import MAX_ATTEMPTS, Reruns
+from ciguard.domain.api_calls import as_call
 from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Job, JobResult
 from ciguard.oracles.relations import encode
 
@@ -85,18 +87,51 @@ def test_an_invalidated_job_of_a_mode_runs_again_in_that_mode() -> None:
     assert [job.target for job in dispatcher.jobs] == [ONE, TWO]
 
 
-def test_a_job_invalidated_repeatedly_is_given_up_and_reported() -> None:
-    dispatcher = FakeDispatcher(invalidated=[invalid_job()])
-    queue, _ = reruns(dispatcher)
-
+def invalidate_repeatedly(queue: Reruns, dispatcher: FakeDispatcher, *bad: int) -> list[int]:
+    """Invalidate jobs with one of the arguments until they are given up; return the others."""
+    judged: list[int] = []
+    corrupting = {encode(call("fragile", argument)) for argument in bad}
     for _ in range(MAX_ATTEMPTS + 1):
         list(queue.pump())
-        dispatcher.invalidated = [job for job in dispatcher.jobs if job.target == ONE]
-        dispatcher.jobs.clear()
+        jobs, dispatcher.jobs = dispatcher.jobs, []
+        for job in jobs:
+            if job.target == ONE and corrupting & {*job.cases}:
+                dispatcher.invalidated.append(job)
+                continue
+            passed = (Passed(b'["i","1"]', 0.1),) * len(job.cases)
+            for _, executed in queue.take(JobResult(job, passed, 0.1)):
+                for case in map(as_call, executed.cases):
+                    (argument,) = case.arguments
+                    assert isinstance(argument, LiteralValue)
+                    judged.append(cast("int", argument.value))
     list(queue.pump())
+    return judged
+
+
+def test_a_case_that_is_invalid_alone_is_given_up_and_others_of_its_job_are_judged() -> None:
+    arguments = range(6)
+    cases = tuple(encode(call("fragile", argument)) for argument in arguments)
+    dispatcher = FakeDispatcher(invalidated=[Job(ONE, ("explore", "api", 1), cases)])
+    queue, _ = reruns(dispatcher)
+
+    judged = invalidate_repeatedly(queue, dispatcher, 2)
+
+    assert sorted(judged) == [0, 1, 3, 4, 5]
+    assert queue.is_settled
+    assert queue.unsettled() == {}
+    assert API in [*queue.totals()][-1].message
+
+
+@pytest.mark.parametrize(("count", "unsettled"), [(8, {}), (9, {ONE: 9})])
+def test_many_given_up_cases_are_reported(count: int, unsettled: dict[str, int]) -> None:
+    dispatcher = FakeDispatcher(invalidated=[invalid_job(ONE, n) for n in range(count)])
+    queue, _ = reruns(dispatcher)
+
+    invalidate_repeatedly(queue, dispatcher, *range(count))
 
     assert queue.is_idle
-    assert queue.unsettled() == {ONE: 1}
+    assert queue.is_settled == (not unsettled)
+    assert queue.unsettled() == unsettled
 
 
 def test_reruns_unfinished_at_the_end_of_the_run_are_reported() -> None:
