@@ -73,13 +73,8 @@ def observed(adapter: Any) -> list[str]:
         return []
     import numpy as np
 
-    shape = (1, 1, 4, 4) if library.__name__ == "torch" else (1, 4, 4, 1)
-    tensor = adapter.tensor(np.ones(shape, "float32"), "float32")
-    pool = (
-        library.nn.functional.max_pool2d
-        if library.__name__ == "torch"
-        else (lambda x, size: library.nn.max_pool2d(x, size, 1, "VALID"))
-    )
+    tensor = adapter.tensor(np.ones((1, 1, 4, 4), "float32"), "float32")
+    pool = library.nn.functional.max_pool2d
     with context:
         adapter.with_gradients(lambda run, t: run(*t), lambda x: pool(x, 2), [tensor])
     return [f"{operator}({', '.join(sorted(noted[operator]))})" for operator in sorted(noted)]

@@ -62,6 +62,7 @@ NAMED = {
     "oracles/relations/modes.py": ONE_LIBRARY_S_TWIN,
     "oracles/relations/promotion.py": ONE_LIBRARY_S_TWIN,
     "oracles/relations/scalars.py": "the relation is a promise of this library's documentation",
+    "oracles/relations/reductions.py": ONE_LIBRARY_S_TWIN,
     "oracles/relations/strided_memory.py": ONE_LIBRARY_S_TWIN,
     "suggesting/suggest.py": "where programs import it, what looks like an array is a tensor",
     "suggesting/body.py": "where programs import it, what looks like an array is a tensor",
