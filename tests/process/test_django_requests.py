@@ -72,11 +72,11 @@ def own(request):
         return JsonResponse({{"name": request.user.get_full_name().upper()}})
     return JsonResponse({{"moods": Mood.objects.get(user=request.user).felt[3]}})
 
-def told(request):
+def shown(request):
     messages.info(request, "good")
     if score_of(request.POST["text"]) > 0.3:
-        return render(request, "told.html", {{"texts": list(messages.get_messages(request))}})
-    return render(request, "told.html")
+        return render(request, "shown.html", {{"texts": list(messages.get_messages(request))}})
+    return render(request, "shown.html")
 
 def of_others(request):
     if score_of(request.POST["text"]) > 0.3:
@@ -88,9 +88,9 @@ def of_others(request):
     return JsonResponse({{}})
 
 def keyed(request):
-    said = json.loads(request.body)
-    if score_of(said["texts"][12]["by/whom"]["0"]) > 0.3:
-        return JsonResponse({{"name": request.GET["user/name"], "last": said["texts"][-2]["at"]}})
+    body = json.loads(request.body)
+    if score_of(body["texts"][12]["by/whom"]["0"]) > 0.3:
+        return JsonResponse({{"name": request.GET["user/name"], "last": body["texts"][-2]["at"]}})
     return JsonResponse({{}})
 
 def wrong(request):
@@ -120,10 +120,10 @@ class Posted(GenericAPIView):
     serializer_class = Said
 
     def post(self, request, name):
-        said = self.get_serializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        if score_of(said.validated_data["text"]) > 0.3:
-            return Response(said.data)
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        if score_of(serializer.validated_data["text"]) > 0.3:
+            return Response(serializer.data)
         return Response({{"name": self.kwargs["name"]}})
 
 class Moods(viewsets.ViewSet):
@@ -134,11 +134,11 @@ class Moods(viewsets.ViewSet):
             return Response(name_of(request.data))
         return Response({{"create": 1}}[self.action])
 
-def name_of(said):
-    return said["name"]
+def name_of(body):
+    return body["name"]
 
 @api_view(["POST"])
-def told(request):
+def shown(request):
     if score_of(request.data["text"]) > 0.3:
         return Response({{"name": request.user.get_full_name()}})
     return Response(request.query_params)
@@ -174,7 +174,7 @@ TEMPLATES = [{{
         "moods/__init__.py": "",
         "moods/models.py": models,
         "moods/views.py": views,
-        "moods/templates/told.html": "{% for one in messages %}{{ one }}{% endfor %}{{ user.pk }}",
+        "moods/templates/shown.html": "{% for one in messages %}{{ one }}{% endfor %}{{ user.pk }}",
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -206,7 +206,7 @@ def test_views_use_the_user_the_session_and_messages(
 ) -> None:
     results = explored_project(tmp_path / "site", views=VIEWS, models=models, user=user)
 
-    assert problems(results, "remember", "own", "told", "of_others", "keyed", "wrong") == {}
+    assert problems(results, "remember", "own", "shown", "of_others", "keyed", "wrong") == {}
     assert never(results) == set()
     assert failures(results) == {"wrong": {"IndexError"}}
     assert unjudged(results) == {("of_others", "AttributeError"), ("of_others", "NotGivenError")}
@@ -217,7 +217,7 @@ def test_views_of_the_rest_framework_get_its_requests(tmp_path: Path) -> None:
         tmp_path / "site", views=REST_VIEWS, apps=f"{AUTH} 'rest_framework',"
     )
 
-    assert problems(results, "Asked.get", "Posted.post", "Moods.create", "told") == {}
+    assert problems(results, "Asked.get", "Posted.post", "Moods.create", "shown") == {}
     assert never(results) == set()
     assert failures(results) == {}
     assert unjudged(results) == {("Moods.create", "NotGivenError")}
