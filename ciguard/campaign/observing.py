@@ -31,7 +31,8 @@ log = logging.getLogger(__name__)
 
 _OBSERVED = "observed"
 """Second member of a case whose operators are observed, see `execution.worker.observing`."""
-_KEY = "observe"
+KEY = "observe"
+"""First member of the keys of jobs whose results nobody judges."""
 _CASE_LIMIT_S = 2.0
 _WAIT_S = 1.0
 _WINDOW = 8
@@ -103,7 +104,7 @@ def _records(
         encoded = tuple(
             json.dumps([case.api, _OBSERVED, case_to_json(case)]).encode("ascii") for case in cases
         )
-        dispatcher.add(Job(target, (_KEY, number), encoded, max_hangs=1, limit_s=_CASE_LIMIT_S))
+        dispatcher.add(Job(target, (KEY, number), encoded, max_hangs=1, limit_s=_CASE_LIMIT_S))
         collect(_WINDOW)
     collect(0)
     for _, row in sorted(rows.items()):

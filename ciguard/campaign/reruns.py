@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.observing import KEY as OBSERVE
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import Case, case_from_json
 from ciguard.domain.events import Warned
@@ -91,7 +92,7 @@ class Reruns:
     def pump(self) -> Iterator[Warned]:
         """Start reruns of the jobs invalidated since the last call; warn once per target."""
         same_cases: dict[tuple[tuple[bytes, ...], float], list[Job]] = {}
-        for job in self._dispatcher.take_invalidated():
+        for job in self._take_invalidated():
             self._on_invalidated(job)
             if job.target not in self._invalidated:
                 yield Warned(
@@ -103,6 +104,11 @@ class Reruns:
             same_cases.setdefault((job.cases, job.limit_s), []).append(job)
         for jobs in same_cases.values():
             self._start(jobs)
+
+    def _take_invalidated(self) -> list[Job]:
+        """Return the invalidated jobs; observed operators only suggest arguments, so they stay."""
+        jobs = self._dispatcher.take_invalidated()
+        return [job for job in jobs if not (isinstance(job.key, tuple) and job.key[0] == OBSERVE)]
 
     def _start(self, jobs: Sequence[Job]) -> None:
         attempt = 1 + max(map(self._attempts_before, jobs))
@@ -151,7 +157,7 @@ class Reruns:
         remaining = Counter(
             {name: len(apis) for name, apis in self._given_up.items() if not _is_tolerated(apis)}
         )
-        for job in self._dispatcher.take_invalidated():
+        for job in self._take_invalidated():
             self._on_invalidated(job)
             self._invalidated[job.target] += len(job.cases)
             remaining[job.target] += len(job.cases)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
+from ciguard.campaign.observing import KEY as OBSERVE
 from ciguard.campaign.reruns import MAX_ATTEMPTS, Reruns
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.outcomes import Passed
@@ -132,6 +133,14 @@ def test_many_given_up_cases_are_reported(count: int, unsettled: dict[str, int])
     assert queue.is_idle
     assert queue.is_settled == (not unsettled)
     assert queue.unsettled() == unsettled
+
+
+def test_observed_operators_do_not_run_again() -> None:
+    dispatcher = FakeDispatcher(invalidated=[replace(invalid_job(), key=(OBSERVE, 3))])
+    queue, notified = reruns(dispatcher)
+
+    assert [*queue.pump()] == []
+    assert (dispatcher.jobs, notified, queue.unsettled()) == ([], [], {})
 
 
 def test_reruns_unfinished_at_the_end_of_the_run_are_reported() -> None:
