@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _OBSERVED = "observed"
 """Second member of a case whose operators are observed, see `execution.worker.observing`."""
 KEY = "observe"
-"""First member of the keys of jobs whose results nobody judges."""
+"""First member of the keys of jobs whose results are not judged."""
 _CASE_LIMIT_S = 2.0
 _WAIT_S = 1.0
 _WINDOW = 8

@@ -98,7 +98,7 @@ def _populate() -> None:
     registry = importlib.import_module("django.apps").apps
     try:
         importlib.import_module("django").setup()
-    except BaseException:  # a later attempt must begin anew, whatever ended this one
+    except BaseException:  # a later attempt starts over, whatever ended this one
         registry.app_configs.clear()
         registry.loading = registry.apps_ready = registry.models_ready = registry.ready = False
         raise
