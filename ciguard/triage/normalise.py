@@ -26,13 +26,19 @@ _DETAILS = re.compile(
     r"|,? ?but expected one of:|[,.]? ?[Pp]lease (?:report|file) |is only available for these "
     r"|Debug information|\(Triggered internally at |Original stack trace"
 )
+_GENERATED = re.compile(r"[a-z0-9]{40,}\b")
+"""Name of a file that a compiler generates and names after a hash of its content."""
 _SOURCE = r"[\w.+-]+\.(?:cc|cpp|cxx|cu|cuh|c|h|hh|hpp|inc|inl|py|pyx|pyi|ipp)"
 
 
 def _source_or_mark(match: re.Match[str]) -> str:
-    """Return the name of a source file, which identifies a check; `<path>` for other paths."""
+    """Return the name of a source file, which identifies a check; `<path>` for other paths.
+
+    Names of generated files identify nothing.
+    """
     name = re.split(r"[/\\]", match[0])[-1]
-    return name if re.fullmatch(_SOURCE, name) else "<path>"
+    is_source = re.fullmatch(_SOURCE, name) and not _GENERATED.match(name)
+    return name if is_source else "<path>"
 
 
 def _name_or_mark(match: re.Match[str]) -> str:

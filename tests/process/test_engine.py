@@ -230,6 +230,17 @@ def test_a_clean_error_is_a_rejection(dispatcher: Dispatcher) -> None:
     assert rejected.stage is Stage.CALL
 
 
+def test_a_message_does_not_hold_the_random_name_of_the_workers_folder(
+    dispatcher: Dispatcher,
+) -> None:
+    (outcome,) = outcomes_of(dispatcher, call("read", "~/absent.txt"))
+
+    assert isinstance(outcome, Rejected)
+    assert outcome.message.endswith("/absent.txt'")
+    assert "'/tmp/" in outcome.message
+    assert "ciguard" not in outcome.message
+
+
 def test_unbuildable_argument_is_inconclusive(dispatcher: Dispatcher) -> None:
     unknown = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
     case = ApiCall(api="planted.nothing", kind=CallKind.FUNCTION, arguments=(unknown,))

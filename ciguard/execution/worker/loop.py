@@ -97,6 +97,8 @@ class Executor:
     def __init__(self, adapter: Any, functions: Any = None, *, on_device: bool = False) -> None:
         self._adapter = adapter
         self._on_device = on_device
+        self._scratch = os.environ.get("TMPDIR", "")
+        """Folder of the process, whose random name would make messages differ between runs."""
         self._functions = None if functions is None else runner_of(functions, adapter)
         self._builder = Builder(adapter)
         self._summariser = Summariser(adapter)
@@ -289,7 +291,10 @@ class Executor:
 
     def _message(self, error: BaseException) -> str:
         try:
-            return self._error_text(error)[:_MAX_MESSAGE]
+            text = self._error_text(error)
+            if self._scratch:
+                text = text.replace(self._scratch, "/tmp")  # noqa: S108 - no file is opened
+            return text[:_MAX_MESSAGE]
         except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class suffices
             return "<message cannot be shown>"
 

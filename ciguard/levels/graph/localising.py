@@ -213,8 +213,7 @@ def _alone(unit: GraphCase, number: int) -> GraphCase:
         if not others:
             break
         part = without_step(part, others[0])
-    (call,) = part.calls
-    return replace(part, api=call.api)
+    return part
 
 
 def _call_search(
@@ -242,7 +241,7 @@ def _part_search(
     if defect.is_known(part.api):
         return None
     part, shown = yield from _without_calls(part, shown, defect)
-    if (yield from _is_explained(shown, defect)):
+    if defect.is_known(part.api) or (yield from _is_explained(shown, defect)):
         return None
     defect.known[defect.key(part.api)] += 1
     return (yield from with_stage(part, shown, defect))

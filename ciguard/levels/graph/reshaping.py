@@ -136,32 +136,34 @@ def sliced(case: GraphCase, output: int) -> GraphCase:
 
     Its API is that of its last call, which made the result or changed it in place.
     """
-    needed = needed_steps(case.steps, [output])
-    steps = kept_steps(case.steps, needed)
-    calls = [step.api for step in steps if isinstance(step, ApiCall)]
-    return replace(
-        case,
-        api=calls[-1] if calls else case.api,
-        steps=steps,
-        outputs=(sorted(needed).index(output),),
-    )
+    return _with_steps(case, case.steps, needed_steps(case.steps, [output]), [output])
 
 
 def without_step(case: GraphCase, number: int) -> GraphCase:
     """Return the graph without a step, and without steps that only it needs.
 
-    Tensors replace the step's results. An output must not be left out.
+    Tensors replace the step's results. An output must not be left out. The API of the graph is then
+    that of its last call.
     """
     steps = tuple(
         with_results(step, lambda result: result.form if result.step == number else result)
         for step in case.steps
     )
-    needed = needed_steps(steps, case.outputs) - {number}
-    order = sorted(needed)
+    return _with_steps(case, steps, needed_steps(steps, case.outputs) - {number}, case.outputs)
+
+
+def _with_steps(
+    case: GraphCase, steps: Sequence[Step], kept: Collection[int], outputs: Sequence[int]
+) -> GraphCase:
+    """Return a graph of the steps with the indices `kept`, named after its last call."""
+    order = sorted(kept)
+    remaining = kept_steps(steps, kept)
+    calls = [step.api for step in remaining if isinstance(step, ApiCall)]
     return replace(
         case,
-        steps=kept_steps(steps, needed),
-        outputs=tuple(order.index(output) for output in case.outputs),
+        api=calls[-1] if calls else case.api,
+        steps=remaining,
+        outputs=tuple(order.index(output) for output in outputs),
     )
 
 

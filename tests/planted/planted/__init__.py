@@ -170,8 +170,8 @@ def remove(path: str) -> None:
 
 
 def read(path: str) -> str:
-    """Return what a file holds."""
-    with open(path, encoding="latin-1") as file:  # noqa: PTH123
+    """Return what a file holds; `~` is the home folder."""
+    with open(os.path.expanduser(path), encoding="latin-1") as file:  # noqa: PTH111, PTH123
         return file.read()
 
 

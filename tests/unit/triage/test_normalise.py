@@ -72,6 +72,13 @@ LINES = [
         "vector::_M_range_check: __n (which is <n>) >= this->size() (which is <n>)",
     ),
     ("free(): invalid pointer", "free(): invalid pointer"),
+    (
+        (
+            "kernel, /tmp/compiled/inductor/g4/cg4wmkxxljmvlnqxsn4gthouudu36e67ju5hnahfo2rht2d7yppn"
+            ".main.cpp:49, index out of bounds: 0 <= tmp6 < 1L"
+        ),
+        "kernel, <path>:<n>, index out of bounds: <n> <= tmp6 < <n>",
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import TensorValue
+from ciguard.levels.graph.reshaping import sliced
 from ciguard.levels.graph.script import graph_script
 from ciguard.levels.graph.simplifying import perturbed_graph, simpler_graphs
 from ciguard.levels.graph.spec import LEVEL
@@ -121,6 +122,13 @@ def test_every_variant_is_a_valid_graph_with_the_same_last_output(case: GraphCas
         assert case_from_json(case_to_json(variant)) == variant
         assert len(variant.outputs) == len(case.outputs)
         assert variant.api == case.api
+
+
+def test_no_variant_leaves_out_the_call_that_the_finding_names() -> None:
+    changed = graph(PAIR, call("torch.exp", result(0)), call("torch.Tensor.add_", result(1), PAIR))
+    case = sliced(changed, 1)
+
+    assert all("torch.Tensor.add_" in variant.apis for variant in simpler_graphs(case))
 
 
 def test_reductions_end_at_a_single_call() -> None:

@@ -47,6 +47,14 @@ def test_a_tensor_replaces_the_result_of_a_step_that_is_left_out() -> None:
     assert without.calls[0].arguments == (PAIR, result(0))
 
 
+def test_a_graph_without_its_last_call_has_the_api_of_the_call_before() -> None:
+    changed = graph(PAIR, call("torch.exp", result(0)), call("torch.Tensor.add_", result(1), PAIR))
+    part = sliced(changed, 1)
+
+    assert part.api == "torch.Tensor.add_"
+    assert without_step(part, 2).api == "torch.exp"
+
+
 @given(graphs())
 def test_every_slice_is_a_valid_graph(case: GraphCase) -> None:
     for number in range(len(case.steps)):
