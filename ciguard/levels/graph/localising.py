@@ -32,6 +32,7 @@ from ciguard.levels.graph.defects import (
     run_parts,
 )
 from ciguard.levels.graph.failures import failed_step
+from ciguard.levels.graph.last_call import is_right_for_its_inputs
 from ciguard.levels.graph.reshaping import needed_steps, sliced, without_step
 from ciguard.levels.graph.rounding import PERTURBATIONS, is_rounding
 from ciguard.levels.graph.staging import with_stage
@@ -287,8 +288,18 @@ def _without_calls(
 def _is_explained(shown: Finding, defect: Defect) -> Generator[Request, Answers, bool]:
     """Return whether rounding explains the difference that a finding reports."""
     case = shown.case
-    if not is_numeric_difference(shown) or not isinstance(case, GraphCase):
+    if not isinstance(case, GraphCase):
         return False
+    if is_numeric_difference(shown) and (yield from _is_rounding(case, shown, defect)):
+        return True
+    have_passed = all(isinstance(outcome, Passed) for outcome in shown.outcomes.values())
+    return have_passed and (yield from is_right_for_its_inputs(case, defect))
+
+
+def _is_rounding(
+    case: GraphCase, shown: Finding, defect: Defect
+) -> Generator[Request, Answers, bool]:
+    """Return whether the rounding of inputs explains a difference in numbers."""
     moved = [perturb_case(case, seed) for seed in range(1, PERTURBATIONS + 1)]
     runs = [replace(case, is_wide=True), *(run for run in moved if isinstance(run, GraphCase))]
     reference, other = defect.targets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,6 +39,9 @@ MAX_ELEMENTS = 4096
 """Maximum number of elements of a tensor in a graph."""
 _MAX_EXPLICIT = 16
 """Maximum number of elements of a result that are stored one by one."""
+_SEEDS = 1 << 16
+_SEEDING = 8
+"""Number of elements of a result from which the seed of a tensor like it is derived."""
 _MAX_RESULTS = 4
 """Maximum number of results of one call."""
 
@@ -102,12 +106,14 @@ def _form_of(output: Output) -> TensorValue | None:
 
 
 def _fill_of(elements: list[float], count: int) -> Fill:
+    # Different results get different numbers: equal ones would cancel in a product or difference.
+    seed = zlib.crc32(repr((count, elements[:_SEEDING])).encode()) % _SEEDS
     if any(isinstance(element, complex) for element in elements):
-        return Uniform(0, -1.0, 1.0)
+        return Uniform(seed, -1.0, 1.0)
     if len(elements) == count <= _MAX_EXPLICIT:
         return Explicit(tuple(elements)) if elements else Constant(0)
     low, high = min(elements), max(elements)
-    return Uniform(0, low, high) if low < high else Constant(low)
+    return Uniform(seed, low, high) if low < high else Constant(low)
 
 
 def singles(samples: Iterable[Sample], count: int) -> list[tuple[Step, ...]]:
