@@ -75,6 +75,8 @@ class Mode:
     """True if calls in this mode start other processes, e.g. a compiler."""
     cases_per_worker: int = 50000
     """Number of cases after which a worker is replaced, since calls may leave state behind."""
+    loses_shapes: bool = False
+    """True if tracing does not know the shapes of some results, which further calls may need."""
     stages: tuple[str, ...] = ()
     """Names of the adapter's functions `stages` for this mode, in order."""
     selected_by: tuple[str, ...] = ()

@@ -191,3 +191,12 @@ def test_the_catalogue_has_each_api_once_and_all_names_resolve(ask: Ask, library
     assert len(records) >= MIN_RECORDS[library]
     assert len({record.api for record in records}) == len(records)
     assert [item["api"] for item in described if "unresolved" in item] == []
+
+
+def test_raw_operations_that_draw_random_numbers_are_tagged(ask: Ask, library: str) -> None:
+    tagged = {item["api"] for item in ask(library, "described") if "random" in item.get("tags", ())}
+
+    names = ("RandomUniform", "StatefulUniform", "StatelessRandomNormalV2", "StatelessShuffle")
+    drawing = {f"tensorflow.raw_ops.{name}" for name in names}
+    assert drawing & tagged == (drawing if library == "tensorflow" else set())
+    assert "tensorflow.raw_ops.Relu" not in tagged

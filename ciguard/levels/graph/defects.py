@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.graphs import GraphCase
     from ciguard.execution import Output
+    from ciguard.libraries import Mode
 
 _MAX_FINDINGS = 1
 """Maximum number of findings of one oracle about an API on the same targets. Another search takes
@@ -50,6 +51,13 @@ class Defect:
     group: Group
     known: Counter[str]
     """Number of findings by the key of the defect, which searches count."""
+
+    @property
+    def mode(self) -> Mode | None:
+        """Mode of the target that is compared with the reference; None for eager execution."""
+        name = self.targets[-1]
+        modes = self.group.members[name].environment.library.modes
+        return modes.get(self.group.mode_of(name))
 
     def key(self, api: str) -> str:
         """Return what identifies the defect of an API among those that are known."""

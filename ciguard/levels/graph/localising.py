@@ -242,10 +242,21 @@ def _part_search(
     if defect.is_known(part.api):
         return None
     part, shown = yield from _without_calls(part, shown, defect)
-    if defect.is_known(part.api) or (yield from _is_explained(shown, defect)):
+    if defect.is_known(part.api) or _lacks_shapes(part, shown, defect):
+        return None
+    if (yield from _is_explained(shown, defect)):
         return None
     defect.known[defect.key(part.api)] += 1
     return (yield from with_stage(part, shown, defect))
+
+
+def _lacks_shapes(part: GraphCase, shown: Finding, defect: Defect) -> bool:
+    """Return whether a mode may refuse a graph because tracing does not know a result's shape.
+
+    The mode does not refuse the last call on tensors, which `_without_calls` tried.
+    """
+    loses_shapes = defect.mode is not None and defect.mode.loses_shapes
+    return loses_shapes and shown.kind == "refused" and len(part.calls) > 1
 
 
 def _first_wrong(

@@ -24,9 +24,7 @@ def with_stage(
     shown the defect. So the stages are bisected. If none of those that ran showed it, the last one
     runs, too: without a stage that shows it, as if it shows only now and then, none is named.
     """
-    mode = defect.group.mode_of(defect.targets[-1])
-    library = defect.group.members[defect.targets[-1]].environment.library
-    stages = library.modes[mode].stages if mode in library.modes else ()
+    stages = defect.mode.stages if defect.mode is not None else ()
     if not stages:
         return shown
     first, last = 0, len(stages)

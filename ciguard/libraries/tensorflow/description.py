@@ -32,12 +32,15 @@ LIBRARY = Library(
     counts_instructions=False,  # it starts threads that take turns under callgrind
     modes={
         "function": Mode(
+            loses_shapes=True,
             stages=("tracing", "grappler"),
             selected_by=("tensorflow.function",),
             sources=("tensorflow/core/grappler/",),
         ),
         "xla": Mode(
-            stages=("tracing", "xla"), sources=("tensorflow/compiler/", "third_party/xla/")
+            loses_shapes=True,
+            stages=("tracing", "xla"),
+            sources=("tensorflow/compiler/", "third_party/xla/"),
         ),
     },
     script=SCRIPT,

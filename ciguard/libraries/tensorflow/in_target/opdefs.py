@@ -83,8 +83,14 @@ class OpDefs:
         return bool(definition.deprecation.version)
 
     def is_random(self, definition: Any) -> bool:
-        """Return whether the operation draws random numbers, and therefore has a pair of seeds."""
-        return any(attribute.name == "seed2" for attribute in definition.attr)
+        """Return whether the operation draws random numbers.
+
+        It then has a pair of seeds, or an input with a seed or the algorithm of a generator.
+        Compilers draw other numbers than eager execution, even from equal seeds.
+        """
+        has_seeds = any(attribute.name == "seed2" for attribute in definition.attr)
+        inputs = {item.name for item in definition.input_arg}
+        return has_seeds or bool(inputs & {"seed", "alg", "algorithm"})
 
     def _input_facts(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:
         """Return the dtypes and the schema type of an input."""

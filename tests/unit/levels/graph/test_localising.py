@@ -54,13 +54,13 @@ class StubDispatcher:
         self.jobs.append(job)
 
 
-def group() -> Group:
+def group(library: str = "torch", compiled: str = "compile") -> Group:
     members = {}
-    for name, mode in ((EAGER, "eager"), (COMPILED, "compile")):
+    for name, mode in ((EAGER, "eager"), (COMPILED, compiled)):
         members[name] = member()
         members[name].name = name
         members[name].environment = replace(
-            members[name].environment, library=LIBRARIES.get("torch")
+            members[name].environment, library=LIBRARIES.get(library)
         )
         members[name].identity = Identity(
             request=name, packages=(), version="2.13.0", device="cpu", mode=mode
@@ -68,12 +68,14 @@ def group() -> Group:
     return Group(library="torch", members=members)
 
 
-def localised(unit: GraphCase, run: Runs) -> tuple[list[Finding], list[GraphCase]]:
+def localised(
+    unit: GraphCase, run: Runs, targets: Group | None = None
+) -> tuple[list[Finding], list[GraphCase]]:
     """Return the findings about a unit, and all cases that the localiser ran."""
     dispatcher = StubDispatcher()
     localiser = Localiser(cast("Dispatcher", dispatcher))
     outcomes = {name: (run(unit, name),) for name in (EAGER, COMPILED)}
-    localiser.note(ExecutedBatch(unit.api, (unit,), outcomes), group())
+    localiser.note(ExecutedBatch(unit.api, (unit,), outcomes), targets or group())
     return finished(localiser, dispatcher, run)
 
 
@@ -174,6 +176,25 @@ def test_a_refused_call_is_found_by_the_step_in_the_message() -> None:
     (finding,) = findings
     assert (finding.kind, finding.api) == ("refused", "torch.sin")
     assert finding.case.apis == ("torch.sin",)
+
+
+@pytest.mark.parametrize(
+    ("library", "mode", "blamed"),
+    [("torch", "compile", ["torch.cos"]), ("tensorflow", "xla", [])],
+)
+def test_a_call_that_is_refused_on_a_result_may_lack_its_shape(
+    library: str, mode: str, blamed: list[str]
+) -> None:
+    def refusing(case: GraphCase, target: str) -> Outcome:
+        names = [getattr(step, "api", "") for step in case.steps]
+        if target == COMPILED and {"torch.sin", "torch.cos"} <= set(names):
+            return Rejected("ValueError", f"step {names.index('torch.cos')}: unknown rank")
+        return passed(*(1.0 for _ in case.outputs))
+
+    findings, cases = localised(UNIT, refusing, group(library, mode))
+
+    assert [finding.api for finding in findings] == blamed
+    assert any(case.apis == ("torch.cos",) for case in cases)
 
 
 def test_an_internal_error_of_the_compiler_is_found_in_one_part() -> None:
