@@ -13,7 +13,11 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected, has_completed
 from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
-from ciguard.oracles.comparing.inputs import has_large_integers, has_special_elements
+from ciguard.oracles.comparing.inputs import (
+    has_large_integers,
+    has_special_elements,
+    may_overflow,
+)
 from ciguard.oracles.comparing.tf32 import with_tf32
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
@@ -117,7 +121,7 @@ class DifferentialOracle:
             difference = differences.between(reference, name)
             spans_engines = subject.targets[reference].engine != subject.targets[name].engine
             if difference is None or not _is_meaningful(
-                difference, case, subject, spans_engines=spans_engines
+                difference, case, subject, pair, spans_engines=spans_engines
             ):
                 continue
             sides = outcomes[reference], outcomes[name]
@@ -347,9 +351,12 @@ def _must_modes_agree(difference: Difference, subject: Subject) -> bool:
 
 
 def _is_meaningful(
-    difference: Difference, case: Case, subject: Subject, *, spans_engines: bool
+    difference: Difference, case: Case, subject: Subject, pair: PairKind, *, spans_engines: bool
 ) -> bool:
-    """Return whether the documentation defines the part of the result in which targets differ."""
+    """Return whether the documentation defines the part of the result in which targets differ.
+
+    A new version should not change other results either, except those that are undefined.
+    """
     if difference.kind == "shape":
         # An unchecked index of -2^63 may read arbitrary memory, which then decides the shape.
         is_undefined = has_special_elements(case) or exemption_of(subject.api, SHAPE_BEYOND_RANGE)
@@ -363,6 +370,8 @@ def _is_meaningful(
         return exemption_of(subject.api, name) is None
     # Most definitions do not specify results for the extreme values of a type, such as a sum that
     # overflows or a cast to an integer. Builds of a library do differ in them.
+    if case.intent is Intent.BOUNDARY and pair is PairKind.VERSION:
+        return not may_overflow(case)
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 

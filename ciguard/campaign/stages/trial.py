@@ -4,7 +4,8 @@ The final case runs on base and head alternately, in fresh workers, with differe
 The bucket is flaky if its own side does not show it every time. Then the other side runs the case
 before minimisation, other cases of the bucket, and calls near them. There are fewer of these if
 calls near another bucket of the same cause have shown nothing. If the other side shows the defect,
-by fingerprint or symptom, the change is not to blame.
+by fingerprint or symptom, the change is not to blame. Nor is it if the other side crashes or hangs
+in the same call, and this side only fails.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.attribution import Attribution
 from ciguard.domain.findings import PairKind
-from ciguard.domain.outcomes import Outcome
+from ciguard.domain.outcomes import Crashed, Hung, Outcome
 from ciguard.execution import Job
 from ciguard.oracles import encode_for_target, judge, timeout_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
@@ -185,10 +186,15 @@ def _count(suspect: SuspectBucket, outcomes: Mapping[str, Outcome]) -> None:
         is_suspect = name in suspect.suspect_targets
         shows = _shows(suspect, suspect.finding.case, {name: outcome}, is_exact=is_suspect)
         if not is_suspect:
-            _count_other(suspect, name, shows=shows)
+            _count_other(suspect, name, shows=shows or _is_worse(suspect, outcome))
         elif name in suspect.finding.targets:
             suspect.suspect_runs += 1
             suspect.suspect_shown += shows
+
+
+def _is_worse(suspect: SuspectBucket, outcome: Outcome) -> bool:
+    """Return whether the other side crashes or hangs in a call that ends without that here."""
+    return not suspect.loses_worker and isinstance(outcome, Crashed | Hung)
 
 
 def _count_differences(suspect: SuspectBucket, outcomes: Mapping[str, Outcome]) -> None:

@@ -13,6 +13,7 @@ from ciguard.domain.values import (
     CallValue,
     Constant,
     DictValue,
+    DtypeValue,
     Explicit,
     ListValue,
     LiteralValue,
@@ -47,6 +48,39 @@ def has_large_integers(case: Case) -> bool:
         for leaf in leaf_values(case)
         if isinstance(leaf, ArrayValue | TensorValue) and leaf.dtype in dtypes.INTEGERS
     )
+
+
+def may_overflow(case: Case) -> bool:
+    """Return whether numbers in the arguments may leave the range of a type.
+
+    Results are undefined then: of large numbers, of NaN or infinity in a tensor, and of infinity
+    where it may be converted to an integer.
+    """
+    leaves = [*leaf_values(case)]
+    has_integers = any(
+        isinstance(leaf, ArrayValue | TensorValue | DtypeValue) and _dtype(leaf) in dtypes.INTEGERS
+        for leaf in leaves
+    )
+    return any(
+        _is_special_fill(leaf.fill) or _has_large_elements(leaf.fill)
+        if isinstance(leaf, ArrayValue | TensorValue)
+        else _is_large_literal(leaf, has_integers=has_integers)
+        for leaf in leaves
+    )
+
+
+def _dtype(value: ArrayValue | TensorValue | DtypeValue) -> str:
+    return value.name if isinstance(value, DtypeValue) else value.dtype
+
+
+def _is_large_literal(value: Value, *, has_integers: bool) -> bool:
+    match value:
+        case LiteralValue(int() | float() as number) if _is_not_finite(number):
+            return has_integers or math.isnan(number)
+        case LiteralValue(int() | float() as number):
+            return abs(number) >= LARGE_NUMBER
+        case _:
+            return False
 
 
 def leaf_values(case: Case) -> Iterator[Value]:

@@ -31,6 +31,7 @@ from ciguard.domain.values import (
     CallValue,
     Constant,
     DictValue,
+    DtypeValue,
     Explicit,
     ListValue,
     LiteralValue,
@@ -471,11 +472,47 @@ def test_an_integer_too_large_for_a_float_is_not_special() -> None:
 
 
 @pytest.mark.parametrize("intent", [Intent.VIOLATING, Intent.BOUNDARY])
-def test_values_are_compared_for_conforming_cases_only(intent: Intent) -> None:
+def test_values_of_one_version_are_compared_for_conforming_cases_only(intent: Intent) -> None:
     bent = case(LiteralValue(3), intent=intent)
+    one = identity(NEW)
+    same = replace(subject(), targets={OLD: one, NEW: replace(one, device="cuda")})
 
-    assert judge(bent, {OLD: passed(1.0), NEW: passed(2.0)}, subject()) == []
-    assert judge(bent, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
+    assert judge(bent, {OLD: passed(1.0), NEW: passed(2.0)}, same) == []
+    assert judge(bent, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, same)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_compared"),
+    [
+        (LiteralValue(3), True),
+        (LiteralValue(0.0), True),
+        (LiteralValue(float("inf")), True),
+        (LiteralValue(float("nan")), False),
+        (LiteralValue(2**31), False),
+        (ListValue((LiteralValue(2**31),)), False),
+        (TensorValue("int64", (2,), Constant(2)), True),
+        (TensorValue("int64", (2,), Constant(2**40)), False),
+        (TensorValue("float32", (2,), Constant(float("inf"))), False),
+        (TensorValue("float32", (2,), Special(1)), False),
+    ],
+)
+def test_values_at_a_boundary_are_compared_between_versions_unless_they_may_overflow(
+    value: Value,
+    is_compared: bool,  # noqa: FBT001 - a column
+) -> None:
+    outcomes = {OLD: passed(1.0), NEW: passed(2.0)}
+
+    findings = judge(case(value, intent=Intent.BOUNDARY), outcomes, subject())
+
+    assert [one.kind for one in findings] == ["values"] * is_compared
+    assert judge(case(value, intent=Intent.VIOLATING), outcomes, subject()) == []
+
+
+@pytest.mark.parametrize("integers", [TensorValue("uint8", (2,), Constant(1)), DtypeValue("int32")])
+def test_infinity_that_may_become_an_integer_is_not_compared(integers: Value) -> None:
+    infinite = case(LiteralValue(float("inf")), integers, intent=Intent.BOUNDARY)
+
+    assert judge(infinite, {OLD: passed(1.0), NEW: passed(2.0)}, subject()) == []
 
 
 def test_every_target_is_compared_with_the_first_one_that_ran() -> None:

@@ -12,7 +12,7 @@ from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding
 from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.trial import REPETITIONS, SuspectBucket, trial
 from ciguard.domain.case import case_from_json
-from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
 from ciguard.execution import Job, JobResult, Priority
 
 if TYPE_CHECKING:
@@ -142,6 +142,17 @@ def test_the_same_symptom_on_the_base_makes_the_bucket_known() -> None:
     _, shown_on = attributed(new(), lambda job, _: DEAD if job.target == TWO else elsewhere)
 
     assert shown_on == (ONE,)
+
+
+@pytest.mark.parametrize("worse", [DEAD, Hung(5.0)])
+def test_an_error_is_not_blamed_on_the_head_where_the_base_crashes_or_hangs(worse: Outcome) -> None:
+    failed = Errored("RuntimeError", "INTERNAL ASSERT FAILED at fold.cpp:3")
+    error = replace(finding(failed, target=TWO), oracle="internal-error", kind="RuntimeError")
+
+    counted, shown_on = attributed(error, lambda job, _: failed if job.target == TWO else worse)
+
+    assert shown_on == (ONE,)
+    assert counted.base_shown == 1
 
 
 def test_another_crash_on_the_base_leaves_the_bucket_new() -> None:
