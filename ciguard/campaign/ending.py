@@ -18,6 +18,7 @@ from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
 from ciguard.domain.events import RunFinished, Warned
 from ciguard.domain.parts import StreamProgress
+from ciguard.domain.value_table import merged_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,6 +65,7 @@ def finish_run(
         parameters=run_parameters(state),
         baseline=standing,
         detection=state.detection,
+        values=merged_values(stream.values.table for stream in state.streams.values()),
     )
     part = part_of(conclusion, finished, members, documentation=state.documentation)
     yield replace(finished, parts=(part,))

@@ -11,6 +11,7 @@ from ciguard.campaign.batches import IndexedBatches, VisitedBatches
 from ciguard.campaign.experience import Snapshot
 from ciguard.campaign.frontier import stream_key
 from ciguard.campaign.stream import Stream
+from ciguard.levels import TabulatedLevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,7 +87,10 @@ class StreamFactory:
         level.recall(used.learned)
         is_adaptive = not config.has_fixed_cases
         batches = VisitedBatches(level, shares, seed=config.seed, is_adaptive=is_adaptive)
-        return Stream(name_of(used.digest), batches, group, lanes=self.lanes)
+        stream = Stream(name_of(used.digest), batches, group, lanes=self.lanes)
+        if isinstance(level, TabulatedLevel):
+            stream.values.kinds_of = level.argument_kinds
+        return stream
 
     def _name(self, kind: str, group: Group, chosen: str, learned: str) -> str:
         """Return the name of a stream, derived from all that decides its cases."""

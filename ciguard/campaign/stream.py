@@ -19,6 +19,7 @@ from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.pace import Pace
 from ciguard.campaign.parking import Parking
 from ciguard.campaign.running_batches import PendingBatch, RunningBatches
+from ciguard.campaign.value_counts import ValueCounts
 from ciguard.domain.outcomes import Hung
 from ciguard.execution import Job
 from ciguard.oracles.relations import encode, is_slow
@@ -89,6 +90,8 @@ class Stream:
         """True if cases are whole models, programs or functions, which run on every target."""
         self.called = CalledFunctions()
         """The user's functions that the cases call; none for other levels."""
+        self.values = ValueCounts()
+        """Kinds of the cases' arguments."""
         self.parks = False
         """True if slow cases are parked."""
         self.limit_s = 0.0
@@ -141,6 +144,7 @@ class Stream:
         self._yielded = None
         self.cases += len(executed.cases)
         self.called.note(executed.cases, executed.outcomes)
+        self.values.note(executed.cases, executed.outcomes)
         self._complete(pending, executed)
 
     def _complete(self, pending: PendingBatch, executed: ExecutedBatch | None) -> None:

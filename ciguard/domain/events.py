@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain.lineage import NodeOutcome
     from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
+    from ciguard.domain.value_table import ValueTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +189,8 @@ class RunFinished:
     """Parts and targets that were missing when the run was merged."""
     detection: Detection | None = None
     """Planted defects, and which of them oracles have noticed; None if none were planted."""
+    values: ValueTable | None = None
+    """Kinds of the arguments that level `api` has drawn; None if there were no such cases."""
     baseline: BaselineStatus | None = None
     """Status of the baseline when the run began; None if it was not checked."""
 

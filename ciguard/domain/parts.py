@@ -33,6 +33,11 @@ from ciguard.domain.findings import (
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.shards import Shard, parse_shard
 from ciguard.domain.untrusted import Untrusted
+from ciguard.domain.value_table import (
+    ValueTable,
+    value_table_from_json,
+    value_table_to_json,
+)
 from ciguard.domain.visits import unpack_visits
 
 if TYPE_CHECKING:
@@ -127,6 +132,9 @@ class Part:
     documentation: tuple[DocumentationFinding, ...] = ()
     detection: Detection | None = None
     """Planted defects; None if none were planted, or an earlier version wrote the part."""
+    values: ValueTable | None = None
+    """Kinds of the arguments that were drawn; None if there are none, or an earlier version wrote
+    the part."""
 
     @property
     def row(self) -> RowKey:
@@ -196,6 +204,7 @@ def part_to_json(part: Part) -> dict[str, Json]:
         "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
         "documentation": [documentation_to_json(finding) for finding in part.documentation],
         **({"detection": detection_to_json(part.detection)} if part.detection else {}),
+        **({"values": value_table_to_json(part.values)} if part.values else {}),
     }
 
 
@@ -241,6 +250,7 @@ def _part_from_json(reader: Untrusted) -> Part:
             buckets=reader.rows("buckets", _validated_bucket),
             documentation=reader.rows("documentation", _validated_documentation),
             detection=_detection(reader),
+            values=_values(reader),
         )
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         message = f"the part is malformed: {error!r:.200}"
@@ -250,6 +260,11 @@ def _part_from_json(reader: Untrusted) -> Part:
 def _detection(reader: Untrusted) -> Detection | None:
     present = "detection" in reader.data
     return detection_from_json(reader.inner("detection")) if present else None
+
+
+def _values(reader: Untrusted) -> ValueTable | None:
+    present = "values" in reader.data
+    return value_table_from_json(reader.inner("values")) if present else None
 
 
 def _campaign_settings(reader: Untrusted) -> dict[str, Json]:

@@ -12,6 +12,7 @@ from ciguard.levels.contract import (
     Level,
     LevelSpec,
     ObservingLevel,
+    TabulatedLevel,
     VisitedLevel,
     cost_of,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "Level",
     "LevelSpec",
     "ObservingLevel",
+    "TabulatedLevel",
     "VisitedLevel",
     "cost_of",
     "excluded_by_tag",

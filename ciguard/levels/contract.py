@@ -90,6 +90,17 @@ class VisitedLevel(Protocol):
 
 
 @runtime_checkable
+class TabulatedLevel(VisitedLevel, Protocol):
+    """A level that knows the kinds of its cases' arguments."""
+
+    def argument_kinds(self, case: Case) -> Iterable[tuple[str, str]]:
+        """Yield the kind of the parameter and that of the value of each argument.
+
+        They are kinds of `ciguard.domain.value_table`. Arguments of other kinds are left out.
+        """
+
+
+@runtime_checkable
 class ObservingLevel(VisitedLevel, Protocol):
     """A level that learns from the operators that run inside the calls of other APIs."""
 

@@ -26,6 +26,7 @@ from ciguard.domain.findings import TargetSummary, bucket_to_json, target_to_jso
 from ciguard.domain.parts import PARTS_FILE, gap_to_json, part_to_json
 from ciguard.domain.plan import place_to_json, plan_to_json
 from ciguard.domain.policy import class_of
+from ciguard.domain.value_table import value_table_to_json
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
@@ -116,6 +117,7 @@ class JsonReporter:
             "buckets": counts_by_state(event.buckets),
             "baseline": _baseline(event.baseline),
             "detection": detection_to_json(event.detection) if event.detection else None,
+            "values": value_table_to_json(event.values) if event.values else None,
             "upgrade": upgrade_to_json(upgrade_of(event, plan, self._documentation)),
             "plan": plan_to_json(plan) if plan else None,
             "places": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -285,3 +286,18 @@ def test_bucket_without_details_names_the_command_that_prints_them(
 
         assert "The details do not fit into this page." in box.inner_text()
         assert f"ciguard show {last[3:11]}" in box.inner_text()
+
+
+@pytest.mark.parametrize("options", [{}, PHONE, DARK])
+def test_drawn_values_are_shown_as_a_table_that_fits(
+    browser: Browser, run_folder: Path, options: dict[str, Any]
+) -> None:
+    values = json.loads((run_folder / "run.json").read_text("utf-8"))["values"]
+    row, column, drawn, passed, _ = next(cell for cell in values["cells"] if cell[2])
+    with opened(browser, run_folder / "report.html", **options) as page:
+        page.get_by_role("link", name="Values").click()
+        title = f"{column} for {row}: {drawn:,} drawn, {passed / drawn:.0%} of the calls passed"
+        cell = page.locator(f'#values td[title^="{title}"]')
+
+        assert cell.locator("b").inner_text() == f"{passed / drawn:.0%}"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -34,6 +34,7 @@ from ciguard.domain.events import (
 )
 from ciguard.domain.findings import Confirmation, TargetSummary
 from ciguard.domain.shards import Shard
+from ciguard.domain.value_table import merged_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,6 +151,7 @@ def merge(
         history=histories(baseline.records),
         baseline=baseline_status(baseline, ran, base=list(run.base), now=datetime.now(UTC)),
         detection=run.detection,
+        values=merged_values(part.values for part in merged.parts if part.values),
     )
 
 

@@ -73,4 +73,5 @@ def part_of(
         buckets=tuple(without_run_results(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),
         detection=run.detection,
+        values=end.values,
     )

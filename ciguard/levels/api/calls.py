@@ -10,6 +10,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
 from ciguard.levels.api.call_mix import CallMix, CallMutation
 from ciguard.levels.api.forms import form_mutator
+from ciguard.levels.api.kinds import parameter_kind, value_kinds
 from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.options import options_of
@@ -19,10 +20,11 @@ from ciguard.values import SamplingScope, change_contents, insert_special, mutat
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
+    from ciguard.values import Constraint
 
 _WITHOUT_MUTATOR = {CallMutation.NONE, CallMutation.JOINT, CallMutation.SPECIAL}
 _SEED_RANGE = 1 << 31
@@ -215,6 +217,18 @@ class CallGenerator:
         """Return the arguments of a call by parameter, including the inputs of a layer."""
         values = self._layout.read(call.arguments, call.keywords)
         return values | dict(zip(self._inputs, call.inputs, strict=False))
+
+    def argument_kinds(self, call: ApiCall) -> Iterator[tuple[str, str]]:
+        """Yield the kinds of each argument's parameter and value; see `TabulatedLevel`."""
+        for name, value in self.arguments(call).items():
+            row, constraint = self._parameter_kinds.get(name, ("", None))
+            if row and constraint is not None:
+                yield from ((row, kind) for kind in value_kinds(row, constraint, value))
+
+    @cached_property
+    def _parameter_kinds(self) -> Mapping[str, tuple[str, Constraint]]:
+        """Kind and constraint of each parameter."""
+        return {s.name: (parameter_kind(s.constraint), s.constraint) for s in self.slots}
 
     def _conforming_arguments(
         self,

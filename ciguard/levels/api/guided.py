@@ -108,6 +108,10 @@ class GuidedGenerator:
                 feedback.observe_violating(generator.arguments(call), outcome)
         return feedback
 
+    def argument_kinds(self, call: ApiCall) -> Iterator[tuple[str, str]]:
+        """Yield the kinds of each argument's parameter and value; see `TabulatedLevel`."""
+        return self._base_generator.argument_kinds(call)
+
     def learn(self, feedback: Experience) -> None:
         """Apply feedback to the following calls."""
         count = self.experience.noted

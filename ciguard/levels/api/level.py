@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Json
@@ -171,6 +172,10 @@ class ApiLevel:
         operators = ObservedOperators(self._records)
         operators.note(calls)
         return operators.experience
+
+    def argument_kinds(self, case: Case) -> Iterator[tuple[str, str]]:
+        """Yield the kinds of each argument's parameter and value; see `TabulatedLevel`."""
+        return self.generator(case.api).argument_kinds(as_call(case))
 
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))

@@ -18,6 +18,7 @@ from ciguard.reports.html.pictures import pictures, slug
 from ciguard.reports.html.templates import file_markup, style_hash, template_named
 from ciguard.reports.html.trees import forest_view
 from ciguard.reports.html.upgrade import upgrade_view
+from ciguard.reports.html.values import values_view
 from ciguard.reports.upgrade import upgrade_of
 from ciguard.reports.wording import (
     STATES,
@@ -108,12 +109,13 @@ def page(
         mishandled=mishandled_records(observed.mishandled),
         marks=_MARKS,
         forest=forest,
+        values=values_view(event.values),
         **_buckets(event, folder, plan, nodes=forest.nodes if forest else {}),
     )
 
 
 def _style() -> Markup:
-    names = ("page.css", "inputs.css", "upgrade.css")
+    names = ("page.css", "inputs.css", "upgrade.css", "values.css")
     return Markup("").join(map(file_markup, names))
 
 

@@ -44,6 +44,7 @@ from ciguard.domain.findings import Comparison, Confirmation, Tally, Verdict
 from ciguard.domain.parts import Gap, StreamProgress
 from ciguard.domain.plan import Plan, PlanMode, PlannedJob, SkippedJob
 from ciguard.domain.shards import Shard
+from ciguard.domain.value_table import ValueTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -422,6 +423,18 @@ def test_planted_defects_of_all_parts_are_judged_together(config: Config, tmp_pa
     assert [run.caught for run in read_runs(tmp_path / "baseline")] == [2]
 
 
+def test_drawn_values_of_all_parts_are_added(config: Config, tmp_path: Path) -> None:
+    known(config)
+    values = ValueTable()
+    values.note([("int", "negative")], has_passed=True)
+
+    events = judged(config, tmp_path, part(FIRST, values=values), part(SECOND, values=values))
+
+    total = end(events).values
+    assert total is not None
+    assert (total.calls, total.passed["int", "negative"]) == (2, 2)
+
+
 def test_parts_of_an_earlier_version_have_no_planted_defects(
     config: Config, tmp_path: Path
 ) -> None:
@@ -430,3 +443,4 @@ def test_parts_of_an_earlier_version_have_no_planted_defects(
     events = judged(config, tmp_path, part(FIRST), part(SECOND))
 
     assert (end(events).detection, end(events).verdict) == (None, Verdict.CLEAN)
+    assert end(events).values is None

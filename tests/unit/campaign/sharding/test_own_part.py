@@ -17,6 +17,7 @@ from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.domain.outcomes import Crashed, Passed
 from ciguard.domain.parts import PARTS_FILE
+from ciguard.domain.value_table import ValueTable
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -72,9 +73,11 @@ def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> Non
         stages={},
         apis_exercised={},
         parameters={},
+        values=ValueTable(calls=3),
     )
 
     left = part_of(run, end, {}, documentation=())
 
     assert left.buckets == (replace(gone, comparison=Comparison.NEW),)
     assert left.detection == DETECTION
+    assert left.values == ValueTable(calls=3)

@@ -109,6 +109,10 @@ OTHER_PROGRAM = {**function_with()["buckets"][0], "api": "src/other.py"}
 HOSTILE = {
     "no object": [1, 2],
     "planted defects without kinds": {**part_to_json(WHOLE), "detection": {"noticed": ["a"]}},
+    "drawn values of no table": {
+        **part_to_json(WHOLE),
+        "values": {"calls": 1, "cells": [["int", "<img>", 1, 1, 0]]},
+    },
     "another schema": {**part_to_json(WHOLE), "schema": 3},
     "a shard of none": {**part_to_json(WHOLE), "shard": "3/2"},
     "an unknown verdict": {**part_to_json(WHOLE), "verdict": "ALL GREEN"},

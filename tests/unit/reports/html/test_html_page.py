@@ -27,6 +27,7 @@ from ciguard.domain.findings import Comparison, Verdict
 from ciguard.domain.parts import Part
 from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
 from ciguard.domain.shards import Shard
+from ciguard.domain.value_table import ValueTable
 from ciguard.reports.html.buckets import CHUNK, DETAILS_LIMIT, ROWS_LIMIT
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ OURS = {
     *("nav", "a", "section", "aside", "article", "div", "p", "span", "b", "i", "code", "ul", "li"),
     *("h1", "h2", "h3", "dl", "dt", "dd", "form", "label", "input", "select", "button"),
     *("figure", "figcaption", "details", "summary", "noscript", "script"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
     *("svg", "line", "text", "polyline", "circle", "rect"),
 }
 INERT = re.compile(r"head|rows|details-\d+")
@@ -316,3 +318,26 @@ def test_fuzzed_names_of_the_page_have_no_folder_of_this_machine(tmp_path: Path)
     write_report(run_of([bucket(1, found)], targets=(target(wheel),)), tmp_path)
 
     assert "ghs_secret" not in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_drawn_values_are_a_table_whose_cells_say_what_they_mean(tmp_path: Path) -> None:
+    table = ValueTable(calls=40)
+    table.drawn["int", "ordinary"], table.passed["int", "ordinary"] = 32, 24
+    table.drawn["int", "extreme"], table.crashed["int", "extreme"] = 8, 3
+
+    page = read(run_of(many(1), values=table), tmp_path)
+
+    titles = [attributes["title"] for tag, attributes in page.elements if tag == "td"]
+    assert titles[0] == "ordinary for int: 32 drawn, 75% of the calls passed"
+    assert "extreme for int: 8 drawn, 0% of the calls passed, 3 calls crashed" in titles
+    assert "high rank for int: cannot stand there" in titles
+    assert "negative for int: never drawn in the sample" in titles
+    assert "negative for int" in page.text.partition("Never drawn")[2]
+    assert "float tensor" not in page.text.partition("Drawn values")[2]
+
+
+def test_a_page_without_drawn_values_has_no_table(tmp_path: Path) -> None:
+    page = read(run_of(many(1)), tmp_path)
+
+    assert "Drawn values" not in page.text
+    assert not [tag for tag, _ in page.elements if tag == "table"]
