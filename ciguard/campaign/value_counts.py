@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ALL_UNTIL = 2
 """Number of an API's first batches of which all calls are counted."""
 _SAMPLED_EVERY = 32
-"""Number of an API's later batches of which one is counted. To classify the arguments of a call takes
-8 µs, a twenty-fifth of the time of a call of torch."""
+"""Number of an API's later batches of which one is counted. To classify the arguments of a call
+takes 8 µs, a twenty-fifth of the time of a call of torch."""
 
 
 @dataclass(slots=True)
