@@ -27,7 +27,7 @@ from sklearn.metrics import completeness_score, homogeneity_score
 
 from ciguard.domain.outcomes import Crashed
 from ciguard.errors import WorkerStartError
-from ciguard.execution import Dispatcher, Job, Limits, WorkerSpec, find_debugger, run_debugger
+from ciguard.execution import DebuggerRun, Dispatcher, Job, Limits, WorkerSpec, find_debugger
 from ciguard.oracles import Identity, Subject, judge
 from ciguard.oracles.relations import encode
 from ciguard.triage import Buckets, Minimiser, cause_of, fingerprint, native_frames
@@ -167,7 +167,8 @@ def link(buckets: Buckets, specs: Mapping[str, WorkerSpec]) -> dict[str, str]:
         name = bucket.finding.targets[0]
         if debugger and isinstance(bucket.finding.outcomes[name], Crashed):
             case = encode(bucket.finding.case)
-            frames = run_debugger(specs[name], case, debugger=debugger, limit_s=_TRACE_S).frames
+            with DebuggerRun(specs[name], case, debugger=debugger) as run:
+                frames = run.trace(_TRACE_S).frames
             bucket = replace(bucket, native_stack=native_frames(frames))  # noqa: PLW2901
         seen.append(bucket)
     print(f"{sum(bool(b.native_stack) for b in seen)} native stacks by {debugger or 'nobody'}")

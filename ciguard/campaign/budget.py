@@ -5,24 +5,24 @@ from __future__ import annotations
 import time
 
 _EXPLORE_UNTIL = 0.74
-_EXPLORE_LATEST = 0.86
+_EXPLORE_LATEST = 0.88
 _MEASURE = 0.12
 _COUNT = 0.06
 _MIN_COUNTED_S = 300.0
 """Budget from which on instructions are counted, as importing takes Valgrind up to a minute."""
 _LIBRARIES = 0.06
 _RELATIVES = 0.03
-_CONFIRM_UNTIL = 0.88
-_MINIMISE_UNTIL = 0.9
+_CONFIRM_UNTIL = 0.9
+_MINIMISE_UNTIL = 0.915
 _ATTRIBUTE = 0.06
 _DETECT = 0.06
 _MIN_DETECT_S = 2.0
 """Time for planting defects in short runs, in seconds, if earlier stages left it."""
-_DETECT_UNTIL = 0.94
-_TRACE_UNTIL = 0.95
+_DETECT_UNTIL = 0.945
+_TRACE_UNTIL = 0.96
 _DATE_SHARE = 0.5
 """Share of the remaining time for dating; the rest is for the stages after it."""
-_CHECK_SCRIPTS_UNTIL = 0.97
+_CHECK_SCRIPTS_UNTIL = 0.975
 
 
 class Budget:

@@ -17,6 +17,8 @@ _WORKERS_PER_CORE = 1.5
 """Workers of all targets per core: some wait for their next batch, or sleep in a call."""
 _MIB_PER_WORKER = 512
 """Memory that a worker needs besides the pages that it shares with its fork server, in MiB."""
+_MIB_PER_DEBUGGER = 2048
+"""Memory for a debugger with the symbols of a library, and for the process that it runs, in MiB."""
 _MAX_DEVICE_LANES = 1
 """Maximum workers of a target if any target uses a device, whose memory they would share."""
 _AMPLE_FACTOR = 4
@@ -52,6 +54,12 @@ def lanes_for(targets: int, *, cores: float, free_mib: float) -> int:
     by_cores = math.ceil(_WORKERS_PER_CORE * cores / targets)
     by_memory = int(free_mib / _MIB_PER_WORKER / targets)
     return max(1, min(by_cores, by_memory))
+
+
+def debuggers_at_once() -> int:
+    """Return the number of debuggers, at least one, that occupy all cores."""
+    by_memory = int(free_memory_mib() / _MIB_PER_DEBUGGER)
+    return max(1, min(math.ceil(usable_cores()), by_memory))
 
 
 @cache

@@ -9,11 +9,11 @@ from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import (
+    DebuggerRun,
     Dispatcher,
     Job,
     find_debugger,
     find_sanitizer,
-    run_debugger,
     run_sanitizer,
 )
 from ciguard.oracles.relations import encode
@@ -101,7 +101,8 @@ def debug(
     case = encode(bucket.finding.case)
     if on_device:
         return run_sanitizer(spec, case, sanitizer=tool, limit_s=DEBUG_LIMIT_S)
-    return run_debugger(spec, case, debugger=tool, limit_s=DEBUG_LIMIT_S)
+    with DebuggerRun(spec, case, debugger=tool) as run:
+        return run.trace(DEBUG_LIMIT_S)
 
 
 DEBUG_LIMIT_S = 600.0

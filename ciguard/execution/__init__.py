@@ -6,7 +6,7 @@
 
 from ciguard.execution.child_tasks import ScriptResult
 from ciguard.execution.confinement import FileAccess
-from ciguard.execution.debugger import NativeTrace, find_debugger, run_debugger
+from ciguard.execution.debugger import DebuggerRun, NativeTrace, find_debugger
 from ciguard.execution.dispatcher import Dispatcher
 from ciguard.execution.host import START_TIMEOUT_S, Host, HostedDefectError
 from ciguard.execution.host_process import (
@@ -57,6 +57,7 @@ __all__ = [
     "Answer",
     "Answered",
     "Container",
+    "DebuggerRun",
     "Dispatcher",
     "Effects",
     "FileAccess",
@@ -93,7 +94,6 @@ __all__ = [
     "probe_confinement",
     "probe_objects",
     "probe_target",
-    "run_debugger",
     "run_sanitizer",
     "time_request",
 ]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-import subprocess
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ciguard.domain.outcomes import Frame
 from ciguard.execution.child import Child, Launch
+from ciguard.execution.memory_files import append_file
 from ciguard.execution.process import BOOTSTRAP, environment, settings
 from ciguard.execution.worker.removal import remove_tree
 
@@ -66,75 +68,119 @@ def find_debugger() -> Path | None:
     return Path(path) if path else None
 
 
-def run_debugger(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> NativeTrace:
-    """Run a case under the debugger in a separate process, confined like a worker.
-
-    Args:
-        spec: specification of the target's workers.
-        case: JSON text of the case, as in a `Job`.
-        debugger: path returned by `find_debugger`.
-        limit_s: total timeout of loading the library and its symbols, and of the call, in seconds.
-
-    Returns:
-        The stack, without frames if the case did not crash in time.
-    """
-    text = run_under_tool(spec, case, limit_s=limit_s, debugger=_command(debugger))
-    return NativeTrace(parse_trace(text), text)
-
-
-def run_under_tool(
-    spec: WorkerSpec,
-    case: bytes,
-    *,
-    limit_s: float,
-    debugger: Sequence[str] = (),
-    around: Sequence[str] = (),
-) -> str:
-    """Run a case under a tool in a separate process, and return the tool's output.
+def run_under_tool(spec: WorkerSpec, case: bytes, *, limit_s: float, around: Sequence[str]) -> str:
+    """Run a case in a separate process under an unconfined tool, and return the tool's output.
 
     Args:
         spec: specification of the target's workers.
         case: JSON text of the case, as in a `Job`.
         limit_s: total timeout, in seconds.
-        debugger: command of a tool that is confined together with the case.
-        around: command of an unconfined tool that starts the confined process.
+        around: command of the tool, which starts the confined process.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-debug-") as name:
-        folder = Path(name)
-        (folder / "case.json").write_bytes(case)
-        bootstrap_settings = settings(spec, folder) | {
-            "case": str(folder / "case.json"),
-            "debugger": list(debugger),
-            "holds_itself": bool(around),
-        }
-        # None of the target's code runs before the process is confined.
-        interpreter = [str(spec.python), "-Ss", str(BOOTSTRAP)]
-        argv = [*around, *interpreter, json.dumps(bootstrap_settings)]
-        text = _output(argv, spec, folder, limit_s)
-        remove_tree(name)  # `TemporaryDirectory` cannot remove very deep folders
-    return text
+    with ToolRun(spec, case, around=around) as run:
+        run.wait(limit_s)
+        return run.text()
+
+
+class ToolRun:
+    """A case that runs under a tool in a separate process, until the context ends."""
+
+    def __init__(
+        self,
+        spec: WorkerSpec,
+        case: bytes,
+        *,
+        debugger: Sequence[str] = (),
+        around: Sequence[str] = (),
+    ) -> None:
+        """Start the process.
+
+        Args:
+            spec: specification of the target's workers.
+            case: JSON text of the case, as in a `Job`.
+            debugger: command of a tool that is confined together with the case.
+            around: command of an unconfined tool that starts the confined process.
+        """
+        with ExitStack() as resources:
+            folder = Path(tempfile.mkdtemp(prefix="ciguard-debug-"))
+            resources.callback(remove_tree, str(folder))
+            self._output = append_file("ciguard-debug-output")
+            resources.callback(os.close, self._output)
+            (folder / "case.json").write_bytes(case)
+            bootstrap_settings = settings(spec, folder) | {
+                "case": str(folder / "case.json"),
+                "debugger": list(debugger),
+                "holds_itself": bool(around),
+            }
+            # None of the target's code runs before the process is confined.
+            interpreter = [str(spec.python), "-Ss", str(BOOTSTRAP)]
+            self._child = Child(
+                Launch(
+                    argv=[*around, *interpreter, json.dumps(bootstrap_settings)],
+                    environment=environment(spec, folder),
+                    folder=folder,
+                    output=self._output,
+                )
+            )
+            resources.callback(self._child.close)  # the debugged process ends with it
+            self._resources = resources.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def is_running(self) -> bool:
+        """True while the tool has not exited."""
+        return self._child.is_running
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until the tool exits, at most `limit_s` seconds."""
+        self._child.wait(limit_s)
+
+    def text(self) -> str:
+        """Return the end of the tool's output; nothing while it is running."""
+        if self.is_running:
+            return ""
+        size = os.fstat(self._output).st_size
+        printed = os.pread(self._output, _MAX_TEXT, max(0, size - _MAX_TEXT))
+        return printed.decode("utf-8", "backslashreplace")
+
+    def close(self) -> None:
+        """End the tool and the case, and remove their files."""
+        self._resources.close()
+
+
+class DebuggerRun(ToolRun):
+    """A case that runs under the debugger in a separate process, confined like a worker."""
+
+    def __init__(self, spec: WorkerSpec, case: bytes, *, debugger: Path) -> None:
+        """Start the debugger.
+
+        Args:
+            spec: specification of the target's workers.
+            case: JSON text of the case, as in a `Job`.
+            debugger: path returned by `find_debugger`.
+        """
+        super().__init__(spec, case, debugger=_command(debugger))
+
+    def trace(self, limit_s: float = 0.0) -> NativeTrace:
+        """Return the stack, without frames if the case did not crash in time.
+
+        Args:
+            limit_s: timeout of loading the library and its symbols, and of the call, in seconds.
+        """
+        self.wait(limit_s)
+        text = self.text()
+        return NativeTrace(parse_trace(text), text)
 
 
 def _command(debugger: Path) -> list[str]:
     setup = [word for line in _SETUP for word in ("-iex", line)]
     commands = [word for line in _COMMANDS for word in ("-ex", line)]
     return [str(debugger), "-nx", "-nh", "-batch", *setup, *commands, "--args"]
-
-
-def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> str:
-    child = Child(
-        Launch(
-            argv=argv,
-            environment=environment(spec, folder),
-            folder=folder,
-            output=subprocess.PIPE,
-        )
-    )
-    try:
-        printed = child.output(limit_s)
-    finally:
-        child.close()  # the debugged process ends with it
-    return printed.decode("utf-8", "backslashreplace")[-_MAX_TEXT:]
 
 
 def parse_trace(text: str) -> tuple[Frame, ...]:

@@ -45,7 +45,8 @@ class Dispatcher:
 
     def __init__(self, *, lanes: int = 1) -> None:
         """Make a dispatcher with `lanes` workers per target; `start` adds the targets."""
-        self._lanes = lanes
+        self.lanes = lanes
+        """Number of workers per target, besides those for urgent and long jobs."""
         self._pools: dict[str, WorkerPool] = {}
         self._selector = selectors.DefaultSelector()
         sweep_abandoned(Path(tempfile.gettempdir()))
@@ -80,9 +81,7 @@ class Dispatcher:
                 server.stop()
                 started[name] = error
                 continue
-            pool = WorkerPool(server, self._selector)
-            for _ in range(self._lanes):
-                pool.add_lane()
+            pool = WorkerPool(server, self._selector, lanes=self.lanes)
             self._pools[name] = pool
             self._selector.register(server.control, selectors.EVENT_READ, pool)
             started[name] = server

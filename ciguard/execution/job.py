@@ -17,11 +17,13 @@ class Priority(Enum):
     """Order of the jobs of one target."""
 
     URGENT = auto()
-    """Overtakes the other jobs, in a lane of its own."""
+    """Overtakes the other jobs, in a lane of its own, and in others that are idle."""
     NORMAL = auto()
-    """Runs in order, in the lanes that are not for urgent jobs."""
+    """Runs in order, in the lanes that are not for urgent or long jobs."""
     BACKGROUND = auto()
-    """Runs in any lane that no other job needs."""
+    """Runs in any lane that no other job needs, except that for long jobs."""
+    LONG = auto()
+    """Takes its whole timeout, in a lane of its own, and in others that are idle."""
 
 
 @dataclass(frozen=True, slots=True)

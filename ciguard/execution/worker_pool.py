@@ -13,30 +13,41 @@ from ciguard.execution.spare import SpareWorker
 from ciguard.execution.worker_handle import WorkerHandle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.execution.job import Job, JobResult
     from ciguard.execution.process import ServerProcess
 
 _READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
+_IN_URGENT_LANE = (Priority.URGENT, Priority.BACKGROUND)
+_IN_FIRST_LANE = (Priority.NORMAL, Priority.BACKGROUND)
+"""It is the lane of measuring sessions, whose worker must not be replaced."""
+_IN_FURTHER_LANES = (Priority.NORMAL, Priority.URGENT, Priority.BACKGROUND, Priority.LONG)
 
 
 class WorkerPool:
     """Fork server, lanes and job queues of one target.
 
-    Urgent jobs have a lane of their own, as they need fresh workers. The other lanes keep their
-    warm workers, and continue while an urgent job hangs. Jobs in the background run in the urgent
-    lane, too, and in the other lanes when these have nothing else to do.
+    Urgent jobs have a lane of their own, as they need fresh workers, and so have long ones, so that
+    no other job waits for them. The other lanes keep their warm workers. When these have nothing
+    else to do, all but the first run urgent and long jobs, too. Jobs in the background run where
+    nothing else is waiting. On a device, long jobs share the urgent lane, to save its memory.
     """
 
-    def __init__(self, server: ServerProcess, selector: selectors.BaseSelector) -> None:
+    def __init__(
+        self, server: ServerProcess, selector: selectors.BaseSelector, *, lanes: int
+    ) -> None:
         self.server = server
         """Fork server of the target."""
         self._selector = selector
         self.spare = SpareWorker(server, self._new_worker())
         """Worker that is started ahead for all lanes."""
-        self.lanes: list[Lane] = []
-        """Lanes for jobs that are not urgent."""
-        self.urgent_lane = self._new_lane()
-        """Lane for urgent jobs."""
+        self._duties = duties(
+            [self._new_lane() for _ in range(lanes)],
+            urgent=self._new_lane(),
+            long=self._new_lane() if server.spec.device == "cpu" else None,
+        )
+        """Lanes with the priorities of their jobs."""
         self.queues: dict[Priority, deque[Job]] = {priority: deque() for priority in Priority}
         """Waiting jobs by priority."""
         self.failed = ""
@@ -46,12 +57,8 @@ class WorkerPool:
 
     @property
     def all_lanes(self) -> list[Lane]:
-        """All lanes, including that of urgent jobs."""
-        return [*self.lanes, self.urgent_lane]
-
-    def add_lane(self) -> None:
-        """Add a lane for jobs that are not urgent."""
-        self.lanes.append(self._new_lane())
+        """All lanes, including those of urgent and long jobs."""
+        return [lane for lane, _ in self._duties]
 
     def _new_lane(self) -> Lane:
         return Lane(self.server, self._new_worker(), self.spare)
@@ -103,14 +110,12 @@ class WorkerPool:
 
     def next_assignment(self) -> tuple[Lane, Job] | None:
         """Return a free lane and the next job for it; None if there is none."""
-        background = self.queues[Priority.BACKGROUND]
-        if self.urgent_lane.is_free:
-            queue = self.queues[Priority.URGENT] or background
-            if queue:
-                return self.urgent_lane, queue.popleft()
-        queue = self.queues[Priority.NORMAL] or background
-        free = [lane for lane in self.lanes if lane.is_free] if queue else []
-        return (free[0], queue.popleft()) if free else None
+        for lane, priorities in self._duties:
+            if lane.is_free:
+                queue = next(filter(None, (self.queues[one] for one in priorities)), None)
+                if queue is not None:
+                    return lane, queue.popleft()
+        return None
 
     def check(self, now: float) -> list[JobResult]:
         """Check the server and the workers, and end those that exceed their limits.
@@ -144,3 +149,15 @@ class WorkerPool:
         for lane in self.all_lanes:
             lane.close()
         self.spare.close()
+
+
+def duties(
+    lanes: Sequence[Lane], *, urgent: Lane, long: Lane | None
+) -> list[tuple[Lane, tuple[Priority, ...]]]:
+    """Return all lanes with the priorities of their jobs, the most urgent jobs first."""
+    normal = [
+        (lane, _IN_FURTHER_LANES if number else _IN_FIRST_LANE) for number, lane in enumerate(lanes)
+    ]
+    if long is None:
+        return [(urgent, (*_IN_URGENT_LANE, Priority.LONG)), *normal]
+    return [(urgent, _IN_URGENT_LANE), (long, (Priority.LONG,)), *normal]

@@ -8,9 +8,8 @@ A difference between targets counts only if each target reproduces its own resul
 fills memory with another byte and uses another seed, so that results that depend on uninitialised
 memory or random numbers differ between repetitions.
 
-If a call hangs, its first repetition has a longer timeout, as far as the budget allows. A call that
-then returns is slow, and further repetitions have a timeout for its duration. Otherwise the call
-hangs, and further repetitions have half the usual timeout.
+If a call hangs, its first repetition has a longer timeout (see `ciguard.triage.hang_limits`). Other
+candidates do not wait for hangs, of which only one is repeated at a time while others explore.
 
 The last repetition of a case that ends its worker has more memory than usual. A case that then ends
 otherwise met the limit of the worker, not a defect of the library, and is dropped. Many
@@ -33,7 +32,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.findings import Confirmation, Finding, PairKind
-from ciguard.domain.outcomes import Passed
 from ciguard.execution import Job, Priority
 from ciguard.oracles import (
     HANG,
@@ -41,7 +39,6 @@ from ciguard.oracles import (
     encode_for_target,
     judge,
     slow_finding,
-    timeout_of,
     traits_of,
 )
 from ciguard.oracles.comparing import (
@@ -50,6 +47,7 @@ from ciguard.oracles.comparing import (
     result_epsilon,
 )
 from ciguard.triage.candidates import Candidate, RepetitionGroup, explained_by_rounding
+from ciguard.triage.hang_limits import hang_duration_s, hang_limit_s
 from ciguard.triage.repetitions import (
     changed_targets,
     is_random,
@@ -66,21 +64,14 @@ if TYPE_CHECKING:
 
 _FILL_BYTES = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
 """Bytes with which the repetitions fill memory, in order."""
-_MAX_TIMEOUT_FACTOR = 10.0
-_MIN_TIMEOUT_FACTOR = 3.0
-"""Maximum and minimum timeout of a hang's first repetition, as multiples of the usual timeout."""
-_MAX_BUDGET_SHARE = 0.125
-"""Maximum timeout of a hang's first repetition, as a fraction of the remaining time. The minimum
-takes precedence."""
-_HANG_TIMEOUT_FACTOR = 0.5
-"""Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
-_SLOW_TIMEOUT_FACTOR = 2.0
-"""Timeout of further repetitions of a slow call, as a multiple of its first duration."""
 _MAX_GROUP_SIZE = 16
 """Maximum number of candidates that share a worker."""
-_MAX_RUNNING_GROUPS = 3
+_MORE_GROUPS_THAN_LANES = 2
+"""Number of groups that run or wait in the dispatcher, beyond the number of its lanes."""
 _SECONDS_PER_CANDIDATE = 0.5
-"""Assumed time for all repetitions of a candidate that is not a hang."""
+"""Time for all repetitions of a candidate that is not a hang, until several were repeated."""
+_MIN_SETTLED = 8
+"""Number of settled candidates from which on their mean time is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +133,10 @@ class Confirmer:
         self._queue: list[tuple[int, int, Candidate]] = []
         self._groups: dict[int, RepetitionGroup] = {}
         self._number = 0
+        self._spent_s = 0.0
+        """Time of the workers for candidates that are not hangs, in seconds."""
+        self._settled = 0
+        """Number of these candidates that have a result."""
 
     def propose(self, key: str, finding: Finding) -> None:
         """Queue a finding.
@@ -153,8 +148,7 @@ class Confirmer:
             finding: the finding to confirm.
         """
         self._number += 1
-        takes_long = traits_of(finding.oracle).takes_whole_timeout
-        urgency = 0 if takes_long else -finding.severity - 1
+        urgency = 0 if _takes_long(finding) else -finding.severity - 1
         heapq.heappush(self._queue, (urgency, self._number, Candidate(key, finding)))
 
     @property
@@ -165,34 +159,56 @@ class Confirmer:
     @property
     def needed_s(self) -> float:
         """Expected time until no candidate is queued or running, in seconds."""
+        unsettled = self._unsettled()
+        hangs_s = [
+            hang_duration_s(candidate, self._repetitions)
+            for candidate in unsettled
+            if _takes_long(candidate.finding)
+        ]
+        others_s = (len(unsettled) - len(hangs_s)) * self._seconds_per_candidate
+        lanes = self._dispatcher.lanes
+        return others_s / lanes + max(sum(hangs_s) / lanes, max(hangs_s, default=0.0))
+
+    def _unsettled(self) -> list[Candidate]:
+        """Return the candidates that are queued or running."""
         queued = [candidate for _, _, candidate in self._queue]
         running = [candidate for group in self._groups.values() for candidate in group.candidates]
-        return sum(map(self._needed_s, [*queued, *running]))
+        return [*queued, *running]
 
-    def _needed_s(self, candidate: Candidate) -> float:
-        if not traits_of(candidate.finding.oracle).takes_whole_timeout:
+    @property
+    def _seconds_per_candidate(self) -> float:
+        if self._settled < _MIN_SETTLED:
             return _SECONDS_PER_CANDIDATE
-        factor = _MIN_TIMEOUT_FACTOR + _HANG_TIMEOUT_FACTOR * (self._repetitions - 1)
-        return factor * timeout_of(candidate.finding)
+        return self._spent_s / self._settled
 
     def pump(self, *, is_patient: bool = False) -> None:
         """Start repetitions of queued candidates, up to the limit of running groups.
 
         Args:
-            is_patient: whether to wait for further candidates that can share a worker.
+            is_patient: whether other work goes on meanwhile, so that candidates may wait for others
+                that can share a worker, and hangs for each other.
         """
+        lanes = self._dispatcher.lanes
+        running = [_takes_long(group.candidates[0].finding) for group in self._groups.values()]
+        room = {
+            True: (1 if is_patient else lanes) - running.count(True),
+            False: lanes + _MORE_GROUPS_THAN_LANES - running.count(False),
+        }
         delayed: list[tuple[int, int, Candidate]] = []
-        while self._queue and len(self._groups) < _MAX_RUNNING_GROUPS:
+        while self._queue and max(room.values()) > 0:
             entry = heapq.heappop(self._queue)
-            first = entry[2]
-            candidates = [first]
-            if not traits_of(first.finding.oracle).loses_worker:
-                if is_patient and len(self._queue) < _MAX_GROUP_SIZE:
-                    delayed.append(entry)
-                    continue
-                candidates += self._dequeue_companions(tuple(first.finding.outcomes))
+            finding = entry[2].finding
+            is_alone = traits_of(finding.oracle).loses_worker
+            is_early = is_patient and not is_alone and len(self._queue) < _MAX_GROUP_SIZE
+            if is_early or room[_takes_long(finding)] <= 0:
+                delayed.append(entry)
+                continue
+            room[_takes_long(finding)] -= 1
+            candidates = [entry[2]]
+            if not is_alone:
+                candidates += self._dequeue_companions(tuple(finding.outcomes))
             self._number += 1
-            self._groups[self._number] = RepetitionGroup(candidates, tuple(first.finding.outcomes))
+            self._groups[self._number] = RepetitionGroup(candidates, tuple(finding.outcomes))
             self._repeat(self._number)
         for entry in delayed:
             heapq.heappush(self._queue, entry)
@@ -246,7 +262,7 @@ class Confirmer:
                 is_synchronous=self._is_synchronous(group),
                 limit_s=limit_s,
             )
-            self._dispatcher.add(job, Priority.URGENT)
+            self._dispatcher.add(job, Priority.LONG if limit_s else Priority.URGENT)
 
     def _is_memory_test(self, group: RepetitionGroup) -> bool:
         """Return whether a group's repetition is the last one of a case that ends its worker.
@@ -265,18 +281,10 @@ class Confirmer:
 
     def _limit_s(self, candidate: Candidate) -> float:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
-        if not traits_of(candidate.finding.oracle).takes_whole_timeout:
+        if not _takes_long(candidate.finding):
             return 0.0
-        if not candidate.findings:
-            usual_s = timeout_of(candidate.finding)
-            allowed_s = min(_MAX_TIMEOUT_FACTOR * usual_s, _MAX_BUDGET_SHARE * self._time_left())
-            return max(_MIN_TIMEOUT_FACTOR * usual_s, allowed_s)
-        first = candidate.findings[0]
-        if first.kind != SLOW:
-            return _HANG_TIMEOUT_FACTOR * timeout_of(candidate.finding)
-        return _SLOW_TIMEOUT_FACTOR * max(
-            o.cost_s for o in first.outcomes.values() if isinstance(o, Passed)
-        )
+        hangs = sum(_takes_long(other.finding) for other in self._unsettled())
+        return hang_limit_s(candidate, time_left_s=self._time_left() / hangs)
 
     def take(self, result: JobResult) -> list[ConfirmationResult]:
         """Process the result of one of the confirmer's jobs.
@@ -289,9 +297,12 @@ class Confirmer:
         if group is None:
             return []  # the group was abandoned while the job ran
         group.outcomes[result.job.target] = result.outcomes
+        is_quick = not result.job.limit_s
+        self._spent_s += is_quick * result.elapsed_s
         if len(group.outcomes) < len(group.targets):
             return []
         settled = list(self._settle_repetition(group))
+        self._settled += is_quick * len(settled)
         group.repetition += 1
         if group.candidates:
             self._repeat(number)
@@ -345,7 +356,7 @@ class Confirmer:
         candidate.outcomes_by_repetition.append(outcomes)
         findings = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
-        if traits_of(proposed.oracle).takes_whole_timeout:
+        if _takes_long(proposed):
             findings += filter(None, [slow_finding(proposed, outcomes)])
             kinds = {candidate.findings[0].kind} if candidate.findings else {HANG, SLOW}
         for finding in findings:
@@ -377,3 +388,8 @@ class Confirmer:
             ConfirmationResult(candidate.key, candidate.finding, Confirmation.PENDING)
             for candidate in abandoned
         ]
+
+
+def _takes_long(finding: Finding) -> bool:
+    """Return whether each repetition of a finding probably takes its whole timeout."""
+    return traits_of(finding.oracle).takes_whole_timeout

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import planted
+from campaign_examples import bucket, finding, member
 from ciguard_planted import adapter as planted_adapter
 
+from ciguard.campaign.stages import tracing
+from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Crashed
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Limits, NativeTrace, WorkerSpec, find_debugger, run_debugger
+from ciguard.execution import DebuggerRun, Limits, NativeTrace, WorkerSpec, find_debugger
 from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
+if TYPE_CHECKING:
+    import pytest
+
+    from ciguard.domain.findings import Bucket
+
 DEBUGGER = find_debugger()
+TARGET = "current[planted]"
 
 
 def spec() -> WorkerSpec:
@@ -33,7 +45,8 @@ def traced(function: str, *arguments: object, limit_s: float = 120.0) -> NativeT
     assert DEBUGGER is not None
     values = tuple(LiteralValue(argument) for argument in arguments)  # type: ignore[arg-type]
     case = ApiCall(api=f"planted.{function}", kind=CallKind.FUNCTION, arguments=values)
-    return run_debugger(spec(), encode(case), debugger=DEBUGGER, limit_s=limit_s)
+    with DebuggerRun(spec(), encode(case), debugger=DEBUGGER) as run:
+        return run.trace(limit_s)
 
 
 def test_debugger_reports_the_stack_of_a_crash() -> None:
@@ -74,8 +87,33 @@ def test_a_folder_with_a_space_in_its_name_is_no_obstacle(tmp_path: Path) -> Non
     case = ApiCall(api="planted.fragile", kind=CallKind.FUNCTION, arguments=(LiteralValue(-1),))
     assert DEBUGGER is not None
 
-    seen = run_debugger(
-        replace(spec(), adapter=adapter), encode(case), debugger=DEBUGGER, limit_s=120.0
-    )
+    moved = replace(spec(), adapter=adapter)
+    with DebuggerRun(moved, encode(case), debugger=DEBUGGER) as run:
+        assert run.trace(120.0).frames
 
-    assert seen.frames
+
+def test_debuggers_of_other_buckets_do_not_wait_for_one_that_hangs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tracing, "debuggers_at_once", lambda: 2)
+    # The planted library has no native code of its own, so every frame counts.
+    monkeypatch.setattr(tracing, "native_frames", lambda frames: frames)
+    target = member(TARGET)
+    library = replace(target.environment.library, adapter=spec().adapter)
+    target.environment = replace(target.environment, library=library, readable=spec().readable)
+    crashes = [found("fragile", number) for number in (-1, -2, -3)]
+    until = time.monotonic() + 20.0
+
+    buckets = [found("spin", -1), *crashes]
+
+    seen = list(tracing.traced(buckets, {TARGET: target}, Config(), until=until))
+
+    assert [one for one, _ in seen] == crashes
+    assert all(frames for _, frames in seen)
+
+
+def found(function: str, argument: int) -> Bucket:
+    call = ApiCall(
+        api=f"planted.{function}", kind=CallKind.FUNCTION, arguments=(LiteralValue(argument),)
+    )
+    return bucket(finding(Crashed("SIGSEGV", (), ""), case=call, target=TARGET))

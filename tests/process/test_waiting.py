@@ -13,7 +13,7 @@ from ciguard_planted import adapter as planted_adapter
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Confirmation, Finding, Severity
-from ciguard.domain.outcomes import Hung, Passed
+from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.policy import FindingClass, class_of
 from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
@@ -62,9 +62,13 @@ def subject(api: str) -> Subject:
     return Subject(library="planted", api=api, targets=targets)
 
 
+def api_call(api: str, argument: int | str) -> ApiCall:
+    return ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(argument),))
+
+
 def hanging(dispatcher: Dispatcher, how: str) -> Finding:
     """Run a call within the usual limit and return what the hang oracle says."""
-    case = ApiCall(api="planted.meet", kind=CallKind.FUNCTION, arguments=(LiteralValue(how),))
+    case = api_call("planted.meet", how)
     outcomes: dict[str, Outcome] = {}
     for name in (OLD, NEW):
         dispatcher.add(Job(name, "first", (encode(case),)))
@@ -124,3 +128,21 @@ def test_hang_is_waited_for_at_least_three_times_the_timeout(
     found = settled(dispatcher, hanging(dispatcher, "sleep"), time_left_s=-1.0)
 
     assert found.finding.message == "planted.meet does not return within 1.5 s"
+
+
+def test_other_candidates_do_not_wait_for_a_hang(dispatcher: Dispatcher) -> None:
+    hang, call = hanging(dispatcher, "sleep"), api_call("planted.fragile", -1)
+    crashed = dict.fromkeys((OLD, NEW), Crashed("SIGSEGV", (), ""))
+    (crash,) = judge(call, crashed, subject(call.api))
+    confirmer = Confirmer(dispatcher, repetitions=2, subject_of=subject_of)
+    confirmer.propose("hang", hang)
+    confirmer.pump(is_patient=True)
+    confirmer.propose("crash", crash)
+
+    settled_in_order: list[str] = []
+    while not confirmer.is_idle:
+        confirmer.pump(is_patient=True)
+        for result in dispatcher.wait(1.0):
+            settled_in_order += [one.key for one in confirmer.take(result)]
+
+    assert settled_in_order == ["crash", "hang"]

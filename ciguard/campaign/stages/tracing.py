@@ -7,20 +7,25 @@ error in its kernels instead.
 from __future__ import annotations
 
 import time
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
+from ciguard.campaign.capacity import debuggers_at_once
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.workers import worker_spec
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed
-from ciguard.execution import find_debugger, find_sanitizer, run_debugger, run_sanitizer
+from ciguard.execution import DebuggerRun, find_debugger, find_sanitizer, run_sanitizer
 from ciguard.oracles.comparing import is_numeric_difference
 from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from ciguard.campaign.group import Member
     from ciguard.campaign.stages.stage import EventLoop
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Bucket, Finding
     from ciguard.domain.outcomes import Frame
+    from ciguard.execution import WorkerSpec
 
 _MAX_SANITIZED_S = 120.0
+_POLL_S = 0.02
 _MAX_DIFFERENCES = 3
 """Maximum number of differences that run under the sanitizer, which takes a minute each."""
 
@@ -70,12 +77,67 @@ def traced(
 ) -> Iterator[tuple[Bucket, tuple[Frame, ...]]]:
     """Yield the buckets whose crash was traced, each with its native frames.
 
+    As many debuggers run at a time as there are cores. Sanitizers run one by one.
+
     Args:
         buckets: confirmed buckets, the most important first.
         members: targets by name.
         config: settings, with the limits of a case.
         until: deadline on the clock of `time.monotonic`.
     """
+    runs: deque[tuple[Bucket, DebuggerRun]] = deque()
+    lanes = debuggers_at_once()
+    with ExitStack() as started:
+        for entry in _traceable(buckets, members, config):
+            while sum(run.is_running for _, run in runs) >= lanes and time.monotonic() < until:
+                time.sleep(_POLL_S)
+            yield from _ended(runs)
+            limit_s = until - time.monotonic()
+            if limit_s <= 0:
+                break
+            case = encode(entry.bucket.finding.case)
+            if entry.is_sanitized:
+                limit_s = min(limit_s, _MAX_SANITIZED_S)
+                trace = run_sanitizer(entry.spec, case, sanitizer=entry.tool, limit_s=limit_s)
+                if trace.frames:
+                    yield entry.bucket, trace.frames
+            else:
+                run = started.enter_context(DebuggerRun(entry.spec, case, debugger=entry.tool))
+                runs.append((entry.bucket, run))
+        while runs:
+            runs[0][1].wait(max(0.0, until - time.monotonic()))
+            yield from _first(runs)
+
+
+def _ended(runs: deque[tuple[Bucket, DebuggerRun]]) -> Iterator[tuple[Bucket, tuple[Frame, ...]]]:
+    """Remove the first debuggers until one is running; see `_first`."""
+    while runs and not runs[0][1].is_running:
+        yield from _first(runs)
+
+
+def _first(runs: deque[tuple[Bucket, DebuggerRun]]) -> Iterator[tuple[Bucket, tuple[Frame, ...]]]:
+    """Remove and end the first debugger; yield its bucket if there are native frames."""
+    bucket, run = runs.popleft()
+    frames = native_frames(run.trace().frames)
+    run.close()
+    if frames:
+        yield bucket, frames
+
+
+@dataclass(frozen=True, slots=True)
+class _Traceable:
+    """A bucket whose case is to run under a tool."""
+
+    bucket: Bucket
+    spec: WorkerSpec
+    tool: Path
+    is_sanitized: bool
+
+
+def _traceable(
+    buckets: Iterable[Bucket], members: Mapping[str, Member], config: Config
+) -> Iterator[_Traceable]:
+    """Yield the buckets that can be traced on this machine."""
     debugger, sanitizer = find_debugger(), find_sanitizer()
     differences = 0
     for bucket in buckets:
@@ -93,19 +155,8 @@ def traced(
         differences += is_difference
         if is_difference and differences > _MAX_DIFFERENCES:
             continue
-        limit_s = until - time.monotonic()
-        if limit_s <= 0:
-            break
         spec = worker_spec(name, member.environment, config)
-        case = encode(finding.case)
-        if on_device:
-            limit_s = min(limit_s, _MAX_SANITIZED_S)
-            frames = run_sanitizer(spec, case, sanitizer=tool, limit_s=limit_s).frames
-        else:
-            stack = run_debugger(spec, case, debugger=tool, limit_s=limit_s)
-            frames = native_frames(stack.frames)
-        if frames:
-            yield bucket, frames
+        yield _Traceable(bucket, spec, tool, on_device)
 
 
 def _may_be_due_to_memory(finding: Finding, member: Member) -> bool:

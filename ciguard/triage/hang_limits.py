@@ -1,0 +1,54 @@
+"""Timeouts of the repetitions of a hang.
+
+The first repetition has a longer timeout than usual, as far as the budget allows. A call that then
+returns is slow, and further repetitions have a timeout for its duration. Otherwise the call hangs,
+and further repetitions have half the usual timeout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain.outcomes import Passed
+from ciguard.oracles import SLOW, timeout_of
+
+if TYPE_CHECKING:
+    from ciguard.triage.candidates import Candidate
+
+_MAX_TIMEOUT_FACTOR = 10.0
+_MIN_TIMEOUT_FACTOR = 3.0
+"""Maximum and minimum timeout of a hang's first repetition, as multiples of the usual timeout."""
+_MAX_BUDGET_SHARE = 0.125
+"""Maximum timeout of a hang's first repetition, as a fraction of its part of the remaining time.
+The minimum takes precedence."""
+_HANG_TIMEOUT_FACTOR = 0.5
+"""Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
+_SLOW_TIMEOUT_FACTOR = 2.0
+"""Timeout of further repetitions of a slow call, as a multiple of its first duration."""
+
+
+def hang_limit_s(candidate: Candidate, *, time_left_s: float) -> float:
+    """Return the timeout of a hang's next repetition, in seconds.
+
+    Args:
+        candidate: the hang, with its repetitions so far.
+        time_left_s: its part of the time until confirmation ends, in seconds.
+    """
+    usual_s = timeout_of(candidate.finding)
+    if not candidate.findings:
+        allowed_s = min(_MAX_TIMEOUT_FACTOR * usual_s, _MAX_BUDGET_SHARE * time_left_s)
+        return max(_MIN_TIMEOUT_FACTOR * usual_s, allowed_s)
+    first = candidate.findings[0]
+    if first.kind != SLOW:
+        return _HANG_TIMEOUT_FACTOR * usual_s
+    return _SLOW_TIMEOUT_FACTOR * max(
+        o.cost_s for o in first.outcomes.values() if isinstance(o, Passed)
+    )
+
+
+def hang_duration_s(candidate: Candidate, repetitions: int) -> float:
+    """Return the shortest time of a hang's remaining repetitions, in seconds."""
+    done = len(candidate.findings)
+    factor = _HANG_TIMEOUT_FACTOR * (repetitions - max(1, done))
+    factor += 0 if done else _MIN_TIMEOUT_FACTOR
+    return factor * timeout_of(candidate.finding)
