@@ -8,8 +8,8 @@ A difference between targets counts only if each target reproduces its own resul
 fills memory with another byte and uses another seed, so that results that depend on uninitialised
 memory or random numbers differ between repetitions.
 
-If a call hangs, its first repetition has a longer timeout (see `ciguard.triage.hang_limits`). Other
-candidates do not wait for hangs, of which only one is repeated at a time while others explore.
+If a call hangs, its first repetition has a longer timeout (see `hang_limits`). Other candidates do
+not wait for hangs, of which only one is repeated at a time while others explore.
 
 The last repetition of a case that ends its worker has more memory than usual. A case that then ends
 otherwise met the limit of the worker, not a defect of the library, and is dropped. Many
@@ -47,7 +47,7 @@ from ciguard.oracles.comparing import (
     result_epsilon,
 )
 from ciguard.triage.candidates import Candidate, RepetitionGroup, explained_by_rounding
-from ciguard.triage.hang_limits import hang_duration_s, hang_limit_s
+from ciguard.triage.hang_limits import durations_s, hang_limit_s, takes_long
 from ciguard.triage.repetitions import (
     changed_targets,
     is_random,
@@ -148,7 +148,7 @@ class Confirmer:
             finding: the finding to confirm.
         """
         self._number += 1
-        urgency = 0 if _takes_long(finding) else -finding.severity - 1
+        urgency = 0 if takes_long(finding) else -finding.severity - 1
         heapq.heappush(self._queue, (urgency, self._number, Candidate(key, finding)))
 
     @property
@@ -157,17 +157,22 @@ class Confirmer:
         return not self._queue and not self._groups
 
     @property
+    def has_only_hangs(self) -> bool:
+        """True if no candidate is queued or running, except for hangs."""
+        return all(takes_long(candidate.finding) for candidate in self._unsettled())
+
+    @property
     def needed_s(self) -> float:
         """Expected time until no candidate is queued or running, in seconds."""
-        unsettled = self._unsettled()
-        hangs_s = [
-            hang_duration_s(candidate, self._repetitions)
-            for candidate in unsettled
-            if _takes_long(candidate.finding)
-        ]
-        others_s = (len(unsettled) - len(hangs_s)) * self._seconds_per_candidate
-        lanes = self._dispatcher.lanes
-        return others_s / lanes + max(sum(hangs_s) / lanes, max(hangs_s, default=0.0))
+        hangs = [one for one in self._unsettled() if takes_long(one.finding)]
+        hangs_s = durations_s(hangs, self._repetitions, lanes=self._dispatcher.lanes)
+        return self.needed_besides_hangs_s + hangs_s
+
+    @property
+    def needed_besides_hangs_s(self) -> float:
+        """Expected time for all candidates except hangs, in seconds."""
+        others = sum(not takes_long(candidate.finding) for candidate in self._unsettled())
+        return others * self._seconds_per_candidate / self._dispatcher.lanes
 
     def _unsettled(self) -> list[Candidate]:
         """Return the candidates that are queued or running."""
@@ -189,7 +194,7 @@ class Confirmer:
                 that can share a worker, and hangs for each other.
         """
         lanes = self._dispatcher.lanes
-        running = [_takes_long(group.candidates[0].finding) for group in self._groups.values()]
+        running = [takes_long(group.candidates[0].finding) for group in self._groups.values()]
         room = {
             True: (1 if is_patient else lanes) - running.count(True),
             False: lanes + _MORE_GROUPS_THAN_LANES - running.count(False),
@@ -200,10 +205,10 @@ class Confirmer:
             finding = entry[2].finding
             is_alone = traits_of(finding.oracle).loses_worker
             is_early = is_patient and not is_alone and len(self._queue) < _MAX_GROUP_SIZE
-            if is_early or room[_takes_long(finding)] <= 0:
+            if is_early or room[takes_long(finding)] <= 0:
                 delayed.append(entry)
                 continue
-            room[_takes_long(finding)] -= 1
+            room[takes_long(finding)] -= 1
             candidates = [entry[2]]
             if not is_alone:
                 candidates += self._dequeue_companions(tuple(finding.outcomes))
@@ -281,9 +286,9 @@ class Confirmer:
 
     def _limit_s(self, candidate: Candidate) -> float:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
-        if not _takes_long(candidate.finding):
+        if not takes_long(candidate.finding):
             return 0.0
-        hangs = sum(_takes_long(other.finding) for other in self._unsettled())
+        hangs = sum(takes_long(other.finding) for other in self._unsettled())
         return hang_limit_s(candidate, time_left_s=self._time_left() / hangs)
 
     def take(self, result: JobResult) -> list[ConfirmationResult]:
@@ -356,7 +361,7 @@ class Confirmer:
         candidate.outcomes_by_repetition.append(outcomes)
         findings = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
-        if _takes_long(proposed):
+        if takes_long(proposed):
             findings += filter(None, [slow_finding(proposed, outcomes)])
             kinds = {candidate.findings[0].kind} if candidate.findings else {HANG, SLOW}
         for finding in findings:
@@ -388,8 +393,3 @@ class Confirmer:
             ConfirmationResult(candidate.key, candidate.finding, Confirmation.PENDING)
             for candidate in abandoned
         ]
-
-
-def _takes_long(finding: Finding) -> bool:
-    """Return whether each repetition of a finding probably takes its whole timeout."""
-    return traits_of(finding.oracle).takes_whole_timeout

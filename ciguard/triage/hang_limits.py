@@ -10,9 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Passed
-from ciguard.oracles import SLOW, timeout_of
+from ciguard.oracles import SLOW, timeout_of, traits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain.findings import Finding
     from ciguard.triage.candidates import Candidate
 
 _MAX_TIMEOUT_FACTOR = 10.0
@@ -25,6 +28,11 @@ _HANG_TIMEOUT_FACTOR = 0.5
 """Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
 _SLOW_TIMEOUT_FACTOR = 2.0
 """Timeout of further repetitions of a slow call, as a multiple of its first duration."""
+
+
+def takes_long(finding: Finding) -> bool:
+    """Return whether each repetition of a finding probably takes its whole timeout."""
+    return traits_of(finding.oracle).takes_whole_timeout
 
 
 def hang_limit_s(candidate: Candidate, *, time_left_s: float) -> float:
@@ -46,9 +54,18 @@ def hang_limit_s(candidate: Candidate, *, time_left_s: float) -> float:
     )
 
 
-def hang_duration_s(candidate: Candidate, repetitions: int) -> float:
-    """Return the shortest time of a hang's remaining repetitions, in seconds."""
-    done = len(candidate.findings)
-    factor = _HANG_TIMEOUT_FACTOR * (repetitions - max(1, done))
-    factor += 0 if done else _MIN_TIMEOUT_FACTOR
-    return factor * timeout_of(candidate.finding)
+def durations_s(hangs: Sequence[Candidate], repetitions: int, *, lanes: int) -> float:
+    """Return the shortest time of the remaining repetitions of all hangs, in seconds.
+
+    Args:
+        hangs: the hangs, with their repetitions so far.
+        repetitions: number of repetitions of each.
+        lanes: number of hangs that are repeated at a time.
+    """
+    each_s = []
+    for hang in hangs:
+        done = len(hang.findings)
+        factor = _HANG_TIMEOUT_FACTOR * (repetitions - max(1, done))
+        factor += 0 if done else _MIN_TIMEOUT_FACTOR
+        each_s.append(factor * timeout_of(hang.finding))
+    return max(sum(each_s) / lanes, max(each_s, default=0.0))

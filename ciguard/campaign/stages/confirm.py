@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     from ciguard.execution import JobResult
 
 
+class ConfirmHangs(CampaignStage):
+    """Waits for the hangs that were repeated while other stages ran."""
+
+    name = "confirm"
+
+    def __init__(self, confirm: Confirm) -> None:
+        """Take the stage that confirms, which also owns the jobs."""
+        self._confirm = confirm
+
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Confirm the remaining findings."""
+        return self._confirm.run_again(loop)
+
+
 class Confirm(CampaignStage):
     """Confirms proposed findings while any stage runs, and the remaining ones in its own time."""
 
@@ -33,7 +47,10 @@ class Confirm(CampaignStage):
         return (Confirmer.KEY, *self._investigations.keys)
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
-        """Confirm waiting findings, and judge running batches that end in time."""
+        """Confirm waiting findings, and judge running batches that end in time.
+
+        Later stages do not wait for hangs.
+        """
         state = self._state
         state.dispatcher.clear_queue()
         while not self._is_settled(loop) and time.monotonic() < state.budget.confirm_until:
@@ -41,14 +58,32 @@ class Confirm(CampaignStage):
         self._investigations.abandon()
 
     def _is_settled(self, loop: EventLoop) -> bool:
-        """Return whether no finding is waiting, and all results are proven."""
+        """Return whether no finding is waiting that this turn confirms; all results are proven."""
         # First `is_proven`: idle workers prove their results while others still confirm.
-        return loop.is_proven and self._investigations.is_idle and self._confirmer.is_idle
+        if not (loop.is_proven and self._investigations.is_idle):
+            return False
+        confirmer = self._confirmer
+        return confirmer.is_idle or (self._postpones_hangs and confirmer.has_only_hangs)
+
+    def run_again(self, loop: EventLoop) -> Iterator[Event]:
+        """Confirm the findings that were not confirmed in time, such as hangs."""
+        until = self._state.budget.trace_until
+        while self._postpones_hangs and not self._confirmer.is_idle and time.monotonic() < until:
+            yield from loop.step()
+
+    @property
+    def _postpones_hangs(self) -> bool:
+        """True if no later stage needs all confirmed buckets.
+
+        Attribution tries each of them. With fixed cases, each is minimised.
+        """
+        return not (self._state.config.base or self._state.config.has_fixed_cases)
 
     @property
     def needed_s(self) -> float:
         """Expected time for the findings that are not confirmed, in seconds."""
-        return self._confirmer.needed_s
+        confirmer = self._confirmer
+        return confirmer.needed_besides_hangs_s if self._postpones_hangs else confirmer.needed_s
 
     def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
         """Start waiting confirmations and investigations."""

@@ -142,9 +142,7 @@ class Explore(CampaignStage):
             loop: event loop of the run.
             latest: deadline of exploring, on the clock of `time.monotonic`.
         """
-        budget, confirmer = self._state.budget, self._state.confirmer
-        until = min(latest, budget.confirm_until - confirmer.needed_s)
-        return time.monotonic() < min(until, budget.minimise_until - loop.needed_s)
+        return time.monotonic() < min(latest, self._state.budget.minimise_until - loop.needed_s)
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stages.attribute import Attribute
-from ciguard.campaign.stages.confirm import Confirm
+from ciguard.campaign.stages.confirm import Confirm, ConfirmHangs
 from ciguard.campaign.stages.dating import Date
 from ciguard.campaign.stages.describe import Describe
 from ciguard.campaign.stages.detect import Detect
@@ -38,7 +38,7 @@ def stages_of(
         dates: whether new buckets are bisected over releases.
     """
     libraries, measure, detect = CrossLibraries(state), Measure(state), Detect(state)
-    relatives = CrashRelatives(state)
+    relatives, confirm = CrashRelatives(state), Confirm(state)
     watchers = (measure.watch, libraries.watch, detect.watch, relatives.watch)
     explore = Explore(state, watchers=watchers)
     return [
@@ -51,10 +51,11 @@ def stages_of(
         measure,
         CountInstructions(state, measure),
         ExploreAgain(explore),
-        Confirm(state),
+        confirm,
         Minimise(state),
         *([Attribute(state)] if state.config.base else []),
         detect,
         Trace(state),
         *([Date(state)] if dates else []),
+        ConfirmHangs(confirm),
     ]

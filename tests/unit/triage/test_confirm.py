@@ -14,7 +14,7 @@ from ciguard.execution import Job, JobResult, Priority
 from ciguard.oracles import HANG, SLOW, Identity, Subject
 from ciguard.triage import Confirmer
 from ciguard.triage.candidates import Candidate
-from ciguard.triage.hang_limits import hang_duration_s, hang_limit_s
+from ciguard.triage.hang_limits import durations_s, hang_limit_s
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
@@ -108,6 +108,8 @@ def test_expected_time_of_hangs_is_at_least_that_of_one_hang() -> None:
 
     assert one_s == pytest.approx(3 * LIMIT_S + 2 * LIMIT_S / 2)
     assert confirmer.needed_s == pytest.approx(6 * one_s / 3)
+    assert confirmer.has_only_hangs
+    assert confirmer.needed_besides_hangs_s == 0.0
 
 
 @pytest.mark.parametrize(
@@ -126,4 +128,4 @@ def test_timeouts_of_the_repetitions_of_a_hang(
     candidate = Candidate("key", hang(), findings=repeated)
 
     assert hang_limit_s(candidate, time_left_s=160.0) == limit_s
-    assert hang_duration_s(candidate, repetitions=3) == duration_s
+    assert durations_s([candidate], 3, lanes=3) == duration_s

@@ -60,7 +60,7 @@ def test_stages_of_a_run_are_ordered_and_optional_ones_omitted(
 ) -> None:
     stages = stages_of(state_of(tmp_path, base), {}, dates=dates)
 
-    assert [stage.name for stage in stages] == [*BEFORE, *after]
+    assert [stage.name for stage in stages] == [*BEFORE, *after, "confirm"]
 
 
 def test_no_two_stages_share_a_job_key(tmp_path: Path) -> None:
