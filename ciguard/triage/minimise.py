@@ -35,7 +35,8 @@ _GROUP_SIZE = 8
 """Number of variants that share a worker. It is small, because one success makes the others
 superfluous."""
 _MAX_VARIANTS = 400
-_MAX_RUNNING_SEARCHES = 2
+_MIN_RUNNING_SEARCHES = 2
+"""Number of searches at a time on targets with a single lane."""
 _INITIAL_SECONDS_PER_SEARCH = 1.0
 """Assumed time of a search until one has ended."""
 
@@ -132,12 +133,14 @@ class Minimiser:
 
     @property
     def seconds_per_search(self) -> float:
-        """Mean time of the searches so far, in seconds."""
-        return self.spent_s / self._ended if self._ended else _INITIAL_SECONDS_PER_SEARCH
+        """Mean time of the searches so far if all lanes run some, in seconds."""
+        spent_s = self.spent_s / self._ended if self._ended else _INITIAL_SECONDS_PER_SEARCH
+        return spent_s / self._dispatcher.lanes
 
     def pump(self) -> None:
         """Start queued searches, continue those without a job, and confirm their results."""
-        while self._queue and len(self._searches) < _MAX_RUNNING_SEARCHES:
+        limit = max(_MIN_RUNNING_SEARCHES, self._dispatcher.lanes)
+        while self._queue and len(self._searches) < limit:
             search = self._queue.popleft()
             self._searches[search.key] = search
         for search in list(self._searches.values()):

@@ -5,31 +5,30 @@ batch of an API waits for its last one, and no batch waits for another API, howe
 
 There are two orders. The fixed one visits all APIs in rounds. It is the same for the same seed,
 also across shards, each of which runs the turns of its own APIs. The adaptive one visits every API
-once, and then the API that took the least time so far, so that slow calls do not take the time of
-others. Estimates of what a batch will discover were no better (docs/benchmarks.md). Both orders
-give the same batches of an API, one after the other; they differ in how many.
+once, and then the API that took the least of its share of the time so far (see `crash_rates`), so
+that slow calls do not take the time of others. Both orders give the same batches of an API, one
+after the other; they differ in how many.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-import random
 from collections import deque
-from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ciguard.campaign.batches.api_turns import ApiTurns
 from ciguard.campaign.batches.contract import Turn, UnknownProgressError
+from ciguard.campaign.batches.crash_rates import CrashRates
 from ciguard.campaign.batches.feedback import Feedback
 from ciguard.campaign.batches.indexed import MAX_CRASH_COST, ROUNDS_PER_CRASH
-from ciguard.domain.outcomes import Rejected
+from ciguard.domain.outcomes import Crashed, Rejected
 from ciguard.domain.visits import pack_visits, unpack_visits
 from ciguard.knowledge import Experience
 from ciguard.levels import cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ciguard.domain.outcomes import Outcome
     from ciguard.levels import ApiShare, Batch, VisitedLevel
@@ -61,8 +60,8 @@ class VisitedBatches:
             level: generator of the batches.
             shares: APIs of the level in groups, each with its share of the turns.
             seed: seed of the run, for the order.
-            is_adaptive: whether to divide the time equally among the APIs, instead of the turns in
-                the fixed order.
+            is_adaptive: whether to divide the time among the APIs, instead of the turns in the
+                fixed order.
         """
         self.own: Collection[str] | None = None
         self.last = 0
@@ -70,7 +69,7 @@ class VisitedBatches:
         self.avoids_crashes = False
         self._level = level
         self._is_adaptive = is_adaptive
-        self._shares = [_Share(share, seed) for share in shares]
+        self._shares = [ApiTurns(share, seed) for share in shares]
         self._share_of = {api: share for share in self._shares for api in share.apis}
         total = sum(share.weight for share in self._shares)
         rounds = [len(share.apis) * total / share.weight for share in self._shares]
@@ -97,6 +96,7 @@ class VisitedBatches:
         self._crash_costs: dict[str, int] = {}
         self._spent_s: dict[str, float] = {}
         """Time that each API took so far, in seconds."""
+        self._rates = CrashRates(level.apis)
         self._unrecorded: list[Feedback] = []
 
     # --- order ----------------------------------------------------------------------------------
@@ -216,9 +216,21 @@ class VisitedBatches:
             self._learn(turn, batch, rows)
             if self._is_adaptive:
                 self._spent_s[api] = self._spent_s.get(api, 0.0) + cost_s + _OVERHEAD_S
+                self._note_crash(api, rows)
                 if not self._is_retired(api) and not self._is_at_limit(api):
-                    self._share_of[api].push(api, self._spent_s[api])
+                    self._share_of[api].push(api, self._used_share(api))
         self._release(api)
+
+    def _note_crash(self, api: str, rows: Sequence[Sequence[Outcome]]) -> None:
+        """Give APIs more time whose names resemble those that crashed."""
+        has_crashed = any(isinstance(outcome, Crashed) for row in rows for outcome in row)
+        if has_crashed and self._rates.note((api,)):
+            for share in self._shares:
+                share.reorder(self._used_share)
+
+    def _used_share(self, api: str) -> float:
+        """Return the time that an API took so far, divided by its share."""
+        return self._spent_s.get(api, 0.0) / self._rates.weights[api]
 
     def reopen(self, turn: Turn) -> None:
         """Keep the batch open; see `BatchSource`."""
@@ -326,8 +338,11 @@ class VisitedBatches:
                 self._level.replay(entry.api, entry.content)
                 self._level.learn(entry.api, entry.content)
         if self._is_adaptive:
+            # The times of the interrupted run are lost.
+            self._spent_s = {api: _OVERHEAD_S * count for api, count in self._visits.items()}
+            self._rates.note(api for api, cost in self._crash_costs.items() if cost)
             for share in self._shares:
-                share.resume(self._visits)
+                share.resume(self._visits, self._used_share)
                 share.retain(lambda api: not self._is_at_limit(api) and not self._is_retired(api))
 
     def new_feedback(self) -> list[Feedback]:
@@ -338,65 +353,6 @@ class VisitedBatches:
     def learned(self) -> Mapping[str, Experience]:
         """Return the experience of the level, by API."""
         return self._level.learned()
-
-
-class _Share:
-    """A group of APIs with its share of the turns."""
-
-    def __init__(self, share: ApiShare, seed: int) -> None:
-        self.weight = share.weight
-        self.apis = share.apis
-        self.taken = 0
-        """Number of turns that the group had."""
-        self._seed = seed
-        self._order = lru_cache(maxsize=4)(self._order_of_round)
-        self._unvisited = deque(self._order(0))
-        self._heap: list[tuple[float, int, str]] = []
-        """Time so far, position in the queue and name of each API that can run."""
-        self._pushed = 0
-
-    def _order_of_round(self, number: int) -> tuple[str, ...]:
-        order = list(self.apis)
-        random.Random(f"{self._seed} {number}").shuffle(order)  # noqa: S311 - repeatable
-        return tuple(order)
-
-    def in_rounds(self) -> str:
-        """Return the next API of the fixed order."""
-        number, position = divmod(self.taken, len(self.apis))
-        self.taken += 1
-        return self._order(number)[position]
-
-    @property
-    def has_next(self) -> bool:
-        """True if an API can run."""
-        return bool(self._unvisited or self._heap)
-
-    @property
-    def has_unvisited(self) -> bool:
-        """True if an API has not had a turn yet."""
-        return bool(self._unvisited)
-
-    def pop(self) -> str:
-        """Return an API that was not visited yet, or that with the least time so far."""
-        return self._unvisited.popleft() if self._unvisited else heapq.heappop(self._heap)[2]
-
-    def push(self, api: str, spent_s: float) -> None:
-        """Let an API run again, which took this time so far, in seconds."""
-        self._pushed += 1
-        heapq.heappush(self._heap, (spent_s, self._pushed, api))
-
-    def resume(self, visits: Mapping[str, int]) -> None:
-        """Continue an interrupted run, whose times are lost: APIs with fewer visits come first."""
-        self._unvisited = deque(api for api in self._order(0) if not visits[api])
-        for api in self._order(0):
-            if visits[api]:
-                self.push(api, _OVERHEAD_S * visits[api])
-
-    def retain(self, is_kept: Callable[[str], bool]) -> None:
-        """Remove the APIs that have no more turns."""
-        self._unvisited = deque(filter(is_kept, self._unvisited))
-        self._heap = [entry for entry in self._heap if is_kept(entry[2])]
-        heapq.heapify(self._heap)
 
 
 def _best(row: Sequence[Outcome]) -> Outcome:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.group import subject_of
 from ciguard.campaign.rating import Rater
 from ciguard.campaign.stages.stage import CampaignStage
+from ciguard.domain.findings import Severity
 from ciguard.oracles import is_measured, traits_of
 from ciguard.triage import Minimiser
 
@@ -63,9 +64,15 @@ class Minimise(CampaignStage):
 
     @property
     def needed_s(self) -> float:
-        """Expected time for the buckets that are not minimised, in seconds."""
+        """Expected time for the buckets that exploring leaves time for, in seconds.
+
+        Hangs and those of low severity are minimised if time is left.
+        """
         self._update_waiting()
-        waiting = sum(not _takes_whole_timeout(bucket) for bucket in self._waiting.values())
+        waiting = sum(
+            bucket.finding.severity > Severity.LOW and not _takes_whole_timeout(bucket)
+            for bucket in self._waiting.values()
+        )
         return self._minimiser.needed_s + waiting * self._minimiser.seconds_per_search
 
     def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:

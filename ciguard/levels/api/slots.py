@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
@@ -24,10 +24,12 @@ from ciguard.values import (
 )
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Mapping, Sequence
 
+    from ciguard.domain.values import Value
     from ciguard.knowledge import Parameter
-    from ciguard.values import Constraint
+    from ciguard.values import Constraint, SamplingScope
 
 _EXCLUDED_PARAMETERS = frozenset({"name"})
 """Parameters that calls never pass: `name` is only TensorFlow's label of an operation."""
@@ -69,9 +71,11 @@ class SlotMutators:
         """Mutators whose results are at the boundary of the constraint."""
         constraint = self._constraint
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
-        form = self._form_mutator if _may_be_tensor(inner) else None
-        forms = (Mutation("form", form, 5),) if form is not None else ()
-        return _weighted((*boundaries(constraint), *forms))
+        plain = _weighted(boundaries(constraint))
+        form = self._form_mutator
+        if form is None or not _may_be_tensor(inner):
+            return plain
+        return (*plain, *(form,) * 4, *(partial(_mutate_twice, first=plain, second=form),) * 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +165,19 @@ def _is_probably_optional(parameter: Parameter) -> bool:
     is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
     takes_none = isinstance(parameter.constraint, Optional)
     return is_by_name and takes_none and parameter.name in _RARE_PARAMETERS
+
+
+def _mutate_twice(
+    rng: random.Random,
+    scope: SamplingScope,
+    current: Value,
+    *,
+    first: tuple[Mutator, ...],
+    second: Mutator,
+) -> Value:
+    """Return the value with one of several mutations, and then another one."""
+    mutate = first[int(rng.random() * len(first))]
+    return second(rng, scope, mutate(rng, scope, current))
 
 
 def _may_be_tensor(constraint: Constraint) -> bool:

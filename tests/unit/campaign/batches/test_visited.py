@@ -223,6 +223,24 @@ def test_the_adaptive_order_divides_the_time_equally() -> None:
     assert taken[APIS[1]] == pytest.approx(cheap[0] / 51, abs=1)
 
 
+def test_an_api_whose_namesake_crashed_gets_more_time() -> None:
+    apis = ["planted.max_pool", "planted.avg_pool", *(f"other.f{n}" for n in range(8))]
+    source = VisitedBatches(CountingLevel(apis), [ApiShare(1, apis)], seed=3, is_adaptive=True)
+    taken: Counter[str] = Counter()
+    for _ in range(400):
+        turn = source.next_turn()
+        assert turn is not None
+        taken[turn.api] += 1
+        has_crashed = turn.api == apis[0] and turn.visit == 0
+        outcomes = [Crashed("SIGSEGV") if has_crashed else Passed(b"", 0.1)] * PER_BATCH
+        source.complete(turn, source.batch(turn), {TARGET: outcomes}, cost_s=0.0)
+
+    others = [taken[api] for api in apis[2:]]
+    assert max(others) - min(others) <= 1
+    assert min(others) >= 400 / len(apis) / 2
+    assert taken[apis[1]] > 4 * max(others)
+
+
 def test_shares_divide_the_turns() -> None:
     shares = [ApiShare(7, APIS[:2]), ApiShare(3, APIS[2:])]
 
