@@ -293,7 +293,7 @@ def test_budget_is_kept_for_any_behaviour_of_workers(campaign: Campaign, api: st
 def test_hang_is_found_although_slow_calls_are_parked(campaign: Campaign) -> None:
     settings = {"targets": (ONE,), "api": ("planted.spin", "planted.double"), "case_limit_s": 1.0}
 
-    events = campaign(**settings, budget_s=30.0, max_cases=0)
+    events = campaign(**settings, budget_s=45.0, max_cases=0)
 
     assert met(events) == {("planted.spin", "hang")}
     (bucket,) = end(events).buckets
