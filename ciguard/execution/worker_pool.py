@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
 _IN_URGENT_LANE = (Priority.URGENT, Priority.BACKGROUND)
 _IN_FIRST_LANE = (Priority.NORMAL, Priority.BACKGROUND)
-"""It is the lane of measuring sessions, whose worker must not be replaced."""
+"""Priorities in the lane of measuring sessions, whose worker must not be replaced."""
 _IN_FURTHER_LANES = (Priority.NORMAL, Priority.URGENT, Priority.BACKGROUND, Priority.LONG)
 
 

@@ -5,9 +5,9 @@ batch of an API waits for its last one, and no batch waits for another API, howe
 
 There are two orders. The fixed one visits all APIs in rounds. It is the same for the same seed,
 also across shards, each of which runs the turns of its own APIs. The adaptive one visits every API
-once, and then the API that took the least of its share of the time so far (see `crash_rates`), so
-that slow calls do not take the time of others. Both orders give the same batches of an API, one
-after the other; they differ in how many.
+once, and then the API that took the least of its share of the time so far (see `crash_rates`). So
+slow calls do not take the time of others. Both orders give the same batches of an API, one after
+the other; they differ in how many.
 """
 
 from __future__ import annotations
