@@ -53,6 +53,8 @@ class GraphCase:
     is_probe: bool = False
     """True to run the steps one by one, eagerly, and to return the result of each. A step that
     fails, or whose result is not finite, is left out: later steps use tensors like its result."""
+    is_special: bool = False
+    """True for a probe of calls with NaN and infinities, whose results may have them, too."""
     is_wide: bool = False
     """True to compute in double precision."""
     has_gradients: bool = False
@@ -112,6 +114,7 @@ class GraphCase:
             "outputs": [*self.outputs],
             "seed": self.seed,
             "probe": self.is_probe,
+            "special": self.is_special,
             "wide": self.is_wide,
             "gradients": self.has_gradients,
             "grows": self.grows,
@@ -191,6 +194,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             outputs=outputs,
             seed=int(rest.get("seed", 0)),
             is_probe=bool(rest.get("probe", False)),
+            is_special=bool(rest.get("special", False)),
             is_wide=bool(rest.get("wide", False)),
             has_gradients=bool(rest.get("gradients", False)),
             grows=bool(rest.get("grows", False)),

@@ -77,6 +77,8 @@ class Mode:
     """Number of cases after which a worker is replaced, since calls may leave state behind."""
     loses_shapes: bool = False
     """True if tracing does not know the shapes of some results, which further calls may need."""
+    keeps_special_numbers: bool = False
+    """True if NaN and infinities must have the same effect as in eager execution."""
     stages: tuple[str, ...] = ()
     """Names of the adapter's functions `stages` for this mode, in order."""
     selected_by: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ class Graph:
         """
         self._is_grown = is_grown
         self._builder = builder
-        self._adapter = adapter
+        self.adapter = adapter
         self._is_wide = bool(case.get("wide"))
         self.scope: dict[str, Any] = {"__name__": "a_graph"}
         self.tensors: list[Any] = []
@@ -80,7 +80,7 @@ class Graph:
         api, kind, arguments, keywords, inputs = step
         if kind == "layer":
             build = self._builder
-            layer = self._adapter.make_layer(
+            layer = self.adapter.make_layer(
                 build.member(api), build.values(arguments), build.keywords(keywords)
             )
             callee, texts = self._constant(self._widened(layer)), self._texts(inputs)
@@ -129,7 +129,7 @@ class Graph:
     def _parameter(self, encoded: list[Any]) -> str:
         name = f"x{len(self.tensors)}"
         value = self._widened(self._builder.value(encoded))
-        self.scope[name] = self._adapter.grown(value) if self._is_grown else value
+        self.scope[name] = self.adapter.grown(value) if self._is_grown else value
         self.tensors.append(self.scope[name])
         return name
 
@@ -139,7 +139,7 @@ class Graph:
         return name
 
     def _widened(self, value: Any) -> Any:
-        return self._adapter.widened(value) if self._is_wide else value
+        return self.adapter.widened(value) if self._is_wide else value
 
 
 def changes_tensors(case: dict[str, Any]) -> bool:
@@ -177,8 +177,9 @@ def probe(case: dict[str, Any], builder: Any, adapter: Any, summariser: Any) -> 
     a third one the steps that do not take larger tensors, if the case grows.
     """
     seed = case.get("seed", 0)
+    is_usable = _is_usable_special if case.get("special") else _is_usable
     first, again, *grown = (
-        _probe_once(graph, case["steps"], adapter, summariser, reset)
+        _probe_once(graph, case["steps"], summariser, reset, is_usable)
         for graph, reset in _probed_graphs(case, builder, adapter, seed)
     )
     trees = [
@@ -201,9 +202,14 @@ def _probed_graphs(
 
 
 def _probe_once(
-    graph: Graph, steps: list[Any], adapter: Any, summariser: Any, seed: int
+    graph: Graph,
+    steps: list[Any],
+    summariser: Any,
+    seed: int,
+    is_usable: Callable[[Any, Any], bool],
 ) -> list[Any]:
     """Return the JSON tree of each step's result, read before a later step can change it."""
+    adapter = graph.adapter
     adapter.reset(seed)
     trees: list[Any] = []
     for number, step in enumerate(steps):
@@ -212,7 +218,7 @@ def _probe_once(
             code = compile(graph.statement(number, step), FILE, "exec")
             exec(code, graph.scope)  # noqa: S102 - names of ours, and literals
             result = graph.scope[f"v{number}"]
-            if _is_usable(result, adapter):
+            if is_usable(result, adapter):
                 tree = summariser.tree(result, 0)
         except Exception as error:  # noqa: BLE001 - whatever the library raises
             tree = ["s", type(error).__name__]
@@ -226,12 +232,29 @@ def _is_usable(value: Any, adapter: Any) -> bool:
     """Return whether a result is one or several dense tensors of moderate numbers."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(_is_usable(item, adapter) for item in value)
-    content = adapter.read(value)
-    array = None if content is None else content.get("array")
-    if array is None or array.nbytes > _MAX_RESULT_BYTES:
+    array = _small_array(value, adapter)
+    if array is None:
         return False
     if array.dtype.kind == "b" or not array.size:
         return True
     if array.dtype.kind not in "iufc":
         return False
     return bool(np.abs(array.astype(np.complex128)).max() <= _MAX_NUMBER)  # False for NaN
+
+
+def _is_usable_special(value: Any, adapter: Any) -> bool:
+    """Return whether a result is one or several dense tensors of real numbers or truth values.
+
+    Integers that are made of NaN or infinities have no defined value.
+    """
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(_is_usable_special(item, adapter) for item in value)
+    array = _small_array(value, adapter)
+    return array is not None and array.dtype.kind in "bf"
+
+
+def _small_array(value: Any, adapter: Any) -> Any:
+    """Return the elements of a dense tensor; None if there are too many or they are unreadable."""
+    content = adapter.read(value)
+    array = None if content is None else content.get("array")
+    return None if array is None or array.nbytes > _MAX_RESULT_BYTES else array

@@ -28,7 +28,7 @@ from ciguard.levels.graph.reshaping import (
     joined,
     unused_steps,
 )
-from ciguard.levels.graph.samples import sample_from_json, singles
+from ciguard.levels.graph.samples import sample_from_json, singles, with_special_numbers
 from ciguard.levels.graph.schedule import RETRY_LAG, UNIT_LAGS, BatchKind, Schedule
 from ciguard.levels.graph.store import SampleStore
 
@@ -81,6 +81,8 @@ class GraphSizes:
     """Share of the units whose gradients are computed."""
     growing_share: float = 0.0
     """Share of the batches whose graphs run a second time, with larger tensors."""
+    special_share: float = 0.0
+    """Share of the batches that are single calls with NaN and infinities."""
 
 
 class GraphLevel:
@@ -113,6 +115,8 @@ class GraphLevel:
         """Graphs that are left of the probes, by index of the batch."""
         self._growing: set[int] = set()
         """Indices of the batches of probes whose graphs take larger tensors, too."""
+        self._special: set[int] = set()
+        """Indices of the batches of probes with NaN and infinities."""
         self._retried: dict[int, list[tuple[Step, ...]]] = {}
         """Units without the graph that the compiler does not support, by index of their batch."""
 
@@ -123,6 +127,8 @@ class GraphLevel:
         cases: list[GraphCase] = []
         if kind is BatchKind.UNITS:
             cases = list(self._units(index, rng))
+        elif kind is BatchKind.PROBE and rng.random() < self._sizes.special_share:
+            cases = list(self._special_probes(rng))
         if not cases and kind is not BatchKind.SAMPLES:
             cases = list(self._probes(rng))
         cases = cases or list(self._samples(self.schedule.sampling_number(index), rng))
@@ -147,10 +153,21 @@ class GraphLevel:
             generator = self._generators[record.api] = CallGenerator(understand(record))
         return generator
 
+    @property
+    def _probes_per_batch(self) -> int:
+        return round(_PROBES_PER_GRAPH * self._sizes.unit * self._units_per_batch)
+
+    def _special_probes(self, rng: random.Random) -> Iterator[GraphCase]:
+        """Yield single calls with special numbers, of APIs that the compiler supports."""
+        for _ in range(self._probes_per_batch):
+            sample = self._store.compiled_sample(rng)
+            call = sample and with_special_numbers(sample.call, rng)
+            if call:
+                yield replace(_probe((call,), rng), is_special=True)
+
     def _probes(self, rng: random.Random) -> Iterator[GraphCase]:
         grows = rng.random() < self._sizes.growing_share
-        count = round(_PROBES_PER_GRAPH * self._sizes.unit * self._units_per_batch)
-        for _ in range(count):
+        for _ in range(self._probes_per_batch):
             calls = rng.randint(_MIN_CALLS, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls)
             # What a call in place does to a larger tensor would not be compared.
@@ -166,6 +183,7 @@ class GraphLevel:
         sources = [index - lag for lag in UNIT_LAGS if index - lag in self._probed]
         graphs = [graph for source in sources for graph in self._probed[source]]
         grows = self._growing.issuperset(sources)
+        is_special = not self._special.isdisjoint(sources)
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
@@ -180,7 +198,7 @@ class GraphLevel:
                 yield replace(case, grows=True)
             else:
                 # A tensor that records gradients cannot be changed in place.
-                is_free = not any(map(changes_in_place, steps))
+                is_free = not is_special and not any(map(changes_in_place, steps))
                 yield replace(case, has_gradients=is_drawn and is_free)
 
     # --- feedback -------------------------------------------------------------------------------
@@ -203,14 +221,18 @@ class GraphLevel:
             return unit_feedback(index, cases, rows)
         results = [probed(case, row[0]) for case, row in zip(cases, rows, strict=False)]
         left = [result for result in results if result is not None]
+        samples = [sample for result in left for sample in result.samples]
         graphs = [result.steps for result in left if len(_calls_in(result.steps)) >= _MIN_CALLS]
-        if all(len(case.calls) == 1 for case in cases):
-            graphs = singles([sample for result in left for sample in result.samples], _SINGLES)
+        if cases and cases[0].is_special:
+            graphs, samples = [result.steps for result in left if result.samples], []
+        elif all(len(case.calls) == 1 for case in cases):
+            graphs = singles(samples, _SINGLES)
         return {
             "index": index,
-            "samples": [sample.to_json() for result in left for sample in result.samples],
+            "samples": [sample.to_json() for sample in samples],
             "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
             "grows": bool(cases) and cases[0].grows,
+            "special": bool(cases) and cases[0].is_special,
         }
 
     def update(self, feedback: Json) -> None:
@@ -235,8 +257,9 @@ class GraphLevel:
                 kept[int(feedback["index"])] = new
             while len(kept) > _MAX_KEPT:
                 del kept[min(kept)]
-        if feedback.get("grows"):
-            self._growing.add(int(feedback["index"]))
+        for kind, indices in (("grows", self._growing), ("special", self._special)):
+            if feedback.get(kind):
+                indices.add(int(feedback["index"]))
 
 
 def _apis_of(steps: Sequence[Step]) -> set[str]:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _GRADIENT_SHARE = 0.3
 """Share of the units whose gradients are compared, too."""
+_SPECIAL_SHARE = 0.15
+"""Share of the batches that are calls with NaN and infinities, where a mode must keep these."""
 _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
@@ -86,6 +88,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             is_slow=_compiles_calls(group),
             gradient_share=_GRADIENT_SHARE if has_gradients else 0.0,
             growing_share=_GROWING_SHARE if writer_of(group.library).larger else 0.0,
+            special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
         kind = f"{self.name} of {sizes.calls} calls, {sizes.unit} at once, mode {mode}"
@@ -154,6 +157,11 @@ def comparable(records: Iterable[ApiRecord]) -> list[ApiRecord]:
 
 def _compiles_calls(group: Group) -> bool:
     return any(member.environment.library.compiles_calls for member in group.running)
+
+
+def _keeps_special_numbers(group: Group, mode: str) -> bool:
+    modes = [member.environment.library.modes.get(mode) for member in group.running]
+    return any(found is not None and found.keeps_special_numbers for found in modes)
 
 
 def _compared_modes(group: Group) -> list[str]:

@@ -118,6 +118,12 @@ class SampleStore:
         rare = [api for api in usable if self._uses[api] <= least + 1]
         return rng.choice(self._samples[rng.choice(rare)])
 
+    def compiled_sample(self, rng: random.Random) -> Sample | None:
+        """Return a sample of an API that the compiler supports; None if there is none."""
+        usable = sorted(self._compiled & self._samples.keys())
+        usable = [api for api in usable if not self.is_banned(api)]
+        return rng.choice(self._samples[rng.choice(usable)]) if usable else None
+
     def user_of(self, tensor: TensorValue, producer: str, rng: random.Random) -> SampleUse | None:
         """Return a sample that accepts a tensor, perhaps with changed sizes; None if none does.
 

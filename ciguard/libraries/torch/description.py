@@ -32,8 +32,9 @@ LIBRARY = Library(
     has_device_builds=True,
     forks=ForkPolicy.AFTER_USE,
     modes={
-        "aot_eager": Mode(stages=("dynamo", "aot_autograd")),
+        "aot_eager": Mode(keeps_special_numbers=True, stages=("dynamo", "aot_autograd")),
         "compile": Mode(
+            keeps_special_numbers=True,
             compile_s=120.0,
             needs_processes=True,
             selected_by=("torch.compile",),

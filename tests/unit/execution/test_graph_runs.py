@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from graph_examples import PAIR, call, graph, result
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.case import case_to_json
-from ciguard.domain.values import LiteralValue, TupleValue
+from ciguard.domain.values import Explicit, LiteralValue, TensorValue, TupleValue
 from ciguard.execution import Container, Scalar, TensorOutput, decode_outputs
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.graphs import UNUSABLE
@@ -193,6 +194,21 @@ def test_a_probe_leaves_out_steps_that_fail_or_are_unusable() -> None:
     assert checked_ == Scalar("s", "ValueError")
     assert numbers(negative) == [-1.0, -2.0]
     assert log == noise == shape == Scalar("s", UNUSABLE)
+
+
+def test_a_probe_of_special_numbers_keeps_results_that_are_not_finite() -> None:
+    given = TensorValue("float32", (2,), Explicit((0.0, math.nan)))
+    steps = [call(f"arrays.{name}", given) for name in ("log", "isnan", "argsort")]
+    case = replace(graph(*steps), is_probe=True)
+
+    def usable(probe: GraphCase) -> list[bool]:
+        with np.errstate(divide="ignore"):
+            _, output = run(probe)
+        assert isinstance(output, Container)
+        return [not isinstance(item, Scalar) for item in output.items]
+
+    assert usable(replace(case, is_special=True)) == [True, True, False]
+    assert usable(case) == [False, True, True]
 
 
 def test_a_graph_runs_a_second_time_with_larger_tensors() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ from ciguard.domain.graphs import GraphCase, results_used
 from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import (
+    Constant,
     Explicit,
     LiteralValue,
     ResultValue,
@@ -34,6 +36,7 @@ from ciguard.levels.graph.samples import (
     sample_from_json,
     singles,
     size_changes,
+    with_special_numbers,
 )
 from ciguard.levels.graph.store import SampleStore, SampleUse, fitted
 
@@ -280,6 +283,32 @@ def test_graphs_that_take_larger_tensors_run_with_two_sizes() -> None:
     assert all(case.grows for case in probes)
     assert any(case.grows for case in units)
     assert not any(case.grows and case.has_gradients for case in units)
+
+
+def test_compiled_apis_are_called_alone_with_special_numbers() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, special_share=1.0, gradient_share=1.0))
+
+    ran = [case for cases in run_level(level, 40) for case in cases]
+
+    probes = [case for case in ran if case.is_special]
+    assert probes
+    assert all(len(case.calls) == 1 and case.is_probe for case in probes)
+    assert all(case_from_json(case_to_json(case)) == case for case in probes)
+    units = [case for case in ran if not case.is_probe and _has_nan(case)]
+    assert units
+    assert not any(case.has_gradients for case in units)
+
+
+def _has_nan(case: GraphCase) -> bool:
+    fills = [value.fill for value in case.values if isinstance(value, TensorValue)]
+    return any(any(map(math.isnan, fill.data)) for fill in fills if isinstance(fill, Explicit))
+
+
+def test_a_complex_tensor_gets_no_special_numbers() -> None:
+    plain = TensorValue("complex64", (2,), Constant(0))
+
+    assert with_special_numbers(call("torch.add", plain, PAIR), random.Random(1)) is None
+    assert with_special_numbers(call("torch.add", SQUARE), random.Random(1)) is not None
 
 
 def test_another_level_with_the_same_seed_makes_the_same_batches() -> None:
