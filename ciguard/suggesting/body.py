@@ -13,6 +13,7 @@ from ciguard.suggesting.clues import (
     ArgumentClue,
     ArgumentClueSource,
     ArgumentKind,
+    Axis,
     Fact,
     Guess,
     NumberRange,
@@ -36,6 +37,11 @@ _ARRAY_OR_TENSOR_ATTRIBUTES = {
 _ARRAY_ATTRIBUTES = {"astype", "flatten", "tolist"}
 _TENSOR_ATTRIBUTES = {"unsqueeze", "view", "permute", "size", "to", "detach", "cpu", "numel", "dim"}
 _TEXT_ATTRIBUTES = {"lower", "upper", "split", "strip", "startswith", "endswith"}
+_REDUCTIONS = {
+    *("sum", "mean", "std", "var", "min", "max", "amin", "amax", "argmin", "argmax", "prod"),
+    *("all", "any", "median", "cumsum", "cumprod", "softmax", "log_softmax", "logsumexp"),
+}
+"""Methods of arrays whose first argument is an axis."""
 _ITERATING_FUNCTIONS = {"len", "sorted", "enumerate", "reversed", "zip", "map"}
 """Built-in functions that iterate over their arguments."""
 
@@ -242,6 +248,7 @@ class _BodyReader:
 
     def _add_call(self, node: ast.Call) -> None:
         """Collect clues from the arguments of a call in the body."""
+        self._add_axis(node)
         callee = dotted_name(node.func)
         if callee == "isinstance" and len(node.args) > 1:
             self._add_types(node.args[0], node, node.args[1])
@@ -262,6 +269,20 @@ class _BodyReader:
                     )
                 elif passing is _PassingForm.UNCHANGED:
                     self._add_builtin(callee, name, node)
+
+    def _add_axis(self, node: ast.Call) -> None:
+        """Collect the clue that an argument is an axis of another one."""
+        func = node.func
+        is_reduction = isinstance(func, ast.Attribute) and func.attr in _REDUCTIONS
+        receiver = self._flow.argument_of(func.value) if isinstance(func, ast.Attribute) else ""
+        axes = [item.value for item in node.keywords if item.arg in {"axis", "dim"}]
+        if is_reduction and not self._module.imports.imported(func):
+            axes += node.args[:1]
+        array = receiver or self._flow.argument_of(next(iter(node.args), None))
+        for axis in axes:
+            name = self._flow.argument_of(axis)
+            text = f"an axis in {ast.unparse(node)}"
+            self._add(name, Axis("" if array == name else array), node.lineno, text)
 
     def _add_builtin(self, function: str, name: str, node: ast.Call) -> None:
         """Collect clues from a call of a built-in function."""

@@ -24,6 +24,25 @@ Shape: TypeAlias = "tuple[int | str | ArgumentSize | None, ...]"
 """Sizes of dimensions: a number, a symbol, an argument, or None for any size."""
 
 
+@dataclass(frozen=True, slots=True)
+class SameShape:
+    """Shape of another argument."""
+
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Shapes with a number of dimensions in a range, inclusive."""
+
+    low: int
+    high: int
+
+
+ArrayShape: TypeAlias = "Shape | SameShape | Ranks"
+"""Known shape of an array."""
+
+
 class ArgumentClueSource(IntEnum):
     """Source of a clue; if two sources contradict each other, the lower number is trusted."""
 
@@ -124,10 +143,12 @@ class Guess:
     """Guesses for the items: one for each item of a tuple, or one for each kind in a list."""
     length: NumberRange = ANY
     """Range of the number of items."""
-    shape: Shape | None = None
-    """Shape of an array; None for any shape."""
+    shape: ArrayShape | None = None
+    """Shape of an array; None for an unknown shape."""
     dtype: str = ""
     """Dtype of an array; empty if unknown."""
+    axis_of: str = ""
+    """Array of which an integer is an axis; empty for other values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +196,17 @@ class FactoryResult:
     function: str
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Fact: the argument is an axis if it is an integer."""
+
+    array: str
+    """Name of the array argument; empty for the function's first array."""
+
+
 Fact: TypeAlias = (
     PossibleValues
+    | Axis
     | ValueRange
     | PowersOfTwo
     | LengthRange

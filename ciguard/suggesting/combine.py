@@ -18,13 +18,15 @@ from ciguard.suggesting.clues import (
     NumberRange,
     PossibleValues,
     PowersOfTwo,
-    Shape,
+    SameShape,
     ValueRange,
 )
 from ciguard.suggesting.widening import widen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ciguard.suggesting.clues import ArrayShape
 
 _NUMBERS = {ArgumentKind.INT, ArgumentKind.FLOAT}
 _WEAK_SOURCES = {ArgumentClueSource.CALL, ArgumentClueSource.DEFAULT, ArgumentClueSource.NAME}
@@ -129,7 +131,8 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
             merged += _sequence(kind, guesses, length)
         else:
-            merged += _other_guesses(kind, guesses)
+            is_array = kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}
+            merged += _arrays(kind, by_kind[kind]) if is_array else _other_guesses(kind, guesses)
     return merged
 
 
@@ -318,19 +321,38 @@ def _common_item(items: list[Guess]) -> Guess:
 
 
 def _other_guesses(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
-    """Return guesses for strings, arrays, flags or None, from several guesses of a kind."""
+    """Return guesses for strings, flags or None, from several guesses of a kind."""
     if kind is ArgumentKind.TEXT:
         texts = tuple(dict.fromkeys(text for guess in guesses for text in guess.examples))
         return [Guess(kind, examples=texts)]
-    if kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}:
-        shapes = {guess.shape for guess in guesses if guess.shape is not None}
-        # A shape with sizes is more exact than a number of dimensions from another clue.
-        shapes = {shape for shape in shapes if any(shape)} or shapes
-        return [Guess(kind, shape=shape) for shape in sorted(shapes, key=_shape_order)] or [
-            Guess(kind)
-        ]
     return [Guess(kind)]
 
 
-def _shape_order(shape: Shape) -> tuple[int, str]:
-    return len(shape), repr(shape)
+def _arrays(kind: ArgumentKind, guesses: list[tuple[ArgumentClueSource, Guess]]) -> list[Guess]:
+    """Return guesses for arrays, one for each shape.
+
+    Args:
+        kind: arrays or tensors.
+        guesses: guesses of this kind with the sources of their clues, in order of trust.
+    """
+    dtype = next((guess.dtype for _, guess in guesses if guess.dtype), "")
+    bounds = ANY
+    for _, guess in guesses:
+        narrowed = bounds.intersection(guess.bounds)
+        bounds = bounds if narrowed.is_empty else narrowed
+    # A shape with sizes is more exact than a number of dimensions from another clue.
+    shaped = [(source, guess.shape) for source, guess in guesses if guess.shape is not None]
+    exact = [(source, shape) for source, shape in shaped if is_exact(shape)]
+    trusted = exact or shaped
+    shapes = {shape for source, shape in trusted if source is trusted[0][0]}
+    ordered: list[ArrayShape | None] = [*sorted(shapes, key=_shape_order)]
+    return [Guess(kind, bounds, shape=shape, dtype=dtype) for shape in ordered or [None]]
+
+
+def is_exact(shape: ArrayShape | None) -> bool:
+    """Return whether a shape states a size, and not only numbers of dimensions."""
+    return isinstance(shape, SameShape) or (isinstance(shape, tuple) and any(shape))
+
+
+def _shape_order(shape: ArrayShape) -> tuple[int, str]:
+    return len(shape) if isinstance(shape, tuple) else 0, repr(shape)

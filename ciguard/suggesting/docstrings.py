@@ -5,38 +5,51 @@ The formats are those that `libraries.documented_parameters` reads.
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.libraries import documented_parameters
 from ciguard.suggesting.clues import (
     ANY,
     AllowedValues,
-    ArgumentClue,
     ArgumentClueSource,
     ArgumentKind,
+    Clues,
     Fact,
     Guess,
     NumberRange,
     PossibleValues,
     PowersOfTwo,
-    Shape,
     ValueRange,
 )
+from ciguard.suggesting.conditions import names_in
+from ciguard.suggesting.documented_arrays import (
+    ARRAY,
+    TENSOR,
+    documented_dtype,
+    documented_shape,
+)
+from ciguard.suggesting.documented_numbers import (
+    allowed_integers,
+    allowed_values,
+    documented_range,
+    range_of_elements,
+    sentences_on_range,
+)
+from ciguard.suggesting.documented_relations import DescribedKind, documented_relations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.suggesting.functions import UnannotatedFunction
 
-_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _COUNT = rf"(?P<count>{'|'.join(_COUNTS)}|\d)"
 _INT = r"(?:ints?|integers?)\b"
 _FLOAT = r"(?:floats?|floating[- ]point(?: numbers?)?|numbers?|scalars?|reals?|double)\b"
 _TEXT = r"(?:str|strings?)\b"
-_ARRAY = r"(?:(?:np|numpy)\.)?(?:nd)?arrays?(?:[-_ ]like)?\b|matrix\b|matrices\b|vector\b|image\b"
-_TENSOR = r"(?:(?:tf|torch|keras)\.)?tensors?\b"
 _SCALARS = (
     (re.compile(_INT), ArgumentKind.INT),
     (re.compile(_FLOAT), ArgumentKind.FLOAT),
@@ -53,96 +66,169 @@ _ITEMS = re.compile(
     rf"(?:tuple\s*)?[(\[](?P<items>(?:{_INT}|{_FLOAT})(?:, ?(?:{_INT}|{_FLOAT}))+)[)\]]"
 )
 _LIST_OF = re.compile(r"(?:list|sequence|iterable)s?(?: of |\[)(?:positive )?(?P<item>\w+)")
-_SHAPE_AFTER = re.compile(
-    r"\bshape[ds]?(?: of| is)?\s*[:=]?\s*[(\[](?P<shape>[^()\[\]]{1,80})[)\]]"
-)
-_SHAPE_AROUND = re.compile(
-    rf"[(\[](?P<before>[^()\[\]]{{1,60}},[^()\[\]]{{0,60}})[)\]][- ]+(?:{_ARRAY}|{_TENSOR})"
-    rf"|(?:{_ARRAY}|{_TENSOR})[ ,]*[(\[](?P<after>[^()\[\]]{{1,60}},[^()\[\]]{{0,60}})[)\]]"
-)
-_RANK = re.compile(r"\b(?P<rank>[1-5])[- ]?(?:D|d|dim(?:ensional)?)\b")
-_QUOTED = re.compile(r"'([^']{1,30})'|\"([^\"]{1,30})\"|`{1,2}([A-Za-z]\w{0,29})`{1,2}")
-_CHOICES = re.compile(
-    r"\{(?P<braces>[^{}]{3,200})\}|(?:one of|either|must be|can be|options?(?: are)?:?|:)\s*"
-    r"(?P<list>(?:['\"][^'\"]{1,30}['\"](?:\s*(?:,|\||/|or|and|, or)\s*)?){2,})"
-)
 _POWERS = re.compile(r"\bpowers? of (?:two|2)\b")
-_BRACKETS = re.compile(
-    rf"(?P<open>[\[(])\s*(?P<low>{_NUMBER})\s*,\s*(?P<high>{_NUMBER})\s*(?P<close>[\])])"
-)
-_BETWEEN = re.compile(
-    rf"\b(?:between|from)\s+(?P<low>{_NUMBER})\s+(?:and|to)\s+(?P<high>{_NUMBER})"
-)
-_BOUND = re.compile(
-    rf"(?P<op>>=|<=|>|<|at least|at most|greater than|less than)\s*(?P<number>{_NUMBER})"
-)
-_RANGE_WORD = re.compile(r"\b(?:in|range|interval|within|between|from)\b")
-_CONDITION = re.compile(r"\b(?:if|when|where)\b")
-_NON_NEGATIVE = re.compile(r"\bnon-?negative\b")
-_POSITIVE = re.compile(r"\b(?:strictly )?positive\b")
 _SEPARATOR = re.compile(r",?\s+or\s+|\s*\|\s*|\s*/\s*(?=[A-Za-z])")
 _DEFAULT = re.compile(r",?\s*\(?\b(?:optional|defaults?\b[^,;)]*)\)?|,\s*required", re.IGNORECASE)
-_MAX_DIMS = 5
+_NUMBERS = {ArgumentKind.INT, ArgumentKind.FLOAT}
+_ARRAYS = {ArgumentKind.ARRAY, ArgumentKind.TENSOR}
+_DESCRIBED_KINDS = {
+    frozenset({ArgumentKind.INT}): DescribedKind.INTEGER,
+    frozenset({ArgumentKind.FLOAT}): DescribedKind.NUMBER,
+    frozenset(_NUMBERS): DescribedKind.NUMBER,
+    **{frozenset({kind}): DescribedKind.SIZED for kind in (*_ARRAYS, ArgumentKind.LIST)},
+}
+"""Kinds of described arguments by the kinds of their values; relations of others are not read."""
 
 
-def docstring_clues(subject: UnannotatedFunction, *, is_torch: bool) -> Iterator[ArgumentClue]:
-    """Yield the clues in the docstring of a function; for a constructor, also of its class.
+def docstring_clues(subject: UnannotatedFunction, clues: Clues, *, is_torch: bool) -> None:
+    """Add the clues in the docstring of a function; for a constructor, also of its class.
 
     Args:
         subject: the function.
+        clues: clues on the function's arguments; those of its signature are already among them.
         is_torch: whether the module uses torch, so that an array is a tensor.
     """
+    names = frozenset(subject.parameters)
     for doc in subject.docstrings:
         for name, described in documented_parameters(doc).items():
-            if name not in subject.parameters:
+            if name not in names:
                 continue
             stated = described.doc_type or _first_phrase(described.doc)
-            reason = f'documented as "{" ".join(stated.split())[:60]}"'
-            for fact in _facts(stated, described.doc, is_torch=is_torch):
-                yield ArgumentClue(name, ArgumentClueSource.DOC, fact, reason)
+            reason = _quoted(": ".join(filter(None, (described.doc_type, described.doc))))
+            text = _Text(stated, described.doc, names - {name}, is_torch)
+            kinds = _signature_kinds(clues, name)
+            for fact in _facts(text, kinds):
+                clues.add(name, ArgumentClueSource.DOC, fact, reason)
+            about = _DESCRIBED_KINDS.get(frozenset(_kinds(text) or kinds))
+            relations = documented_relations(name, text.whole, names, about) if about else ()
+            for condition, sentence in relations:
+                clues.requires.append((_unless_none(condition, subject), _quoted(sentence)))
+
+
+def _unless_none(condition: str, subject: UnannotatedFunction) -> str:
+    """Return a condition that also holds if an argument in it has its default None."""
+    optional = {
+        name
+        for name, default in subject.defaults.items()
+        if isinstance(default, ast.Constant) and default.value is None
+    }
+    names = names_in(ast.parse(condition, mode="eval")) & optional
+    return " or ".join([*(f"{name} is None" for name in sorted(names)), condition])
+
+
+def _quoted(text: str) -> str:
+    words = " ".join(text.split())
+    return f'documented as "{words[:_MAX_QUOTED]}{"…" if len(words) > _MAX_QUOTED else ""}"'
+
+
+_MAX_QUOTED = 100
+"""Maximum number of characters that are quoted from a docstring."""
+
+
+def _signature_kinds(clues: Clues, name: str) -> set[ArgumentKind]:
+    """Return the kinds of an argument that its hint states, or else its default."""
+    for source in (ArgumentClueSource.HINT, ArgumentClueSource.DEFAULT):
+        kinds = {
+            clue.fact.guess.kind
+            for clue in clues.for_argument(name)
+            if clue.source is source and isinstance(clue.fact, PossibleValues)
+        } - {ArgumentKind.NONE}
+        if kinds:
+            return kinds
+    return set()
 
 
 def _first_phrase(text: str) -> str:
     return re.split(r"[.;]\s|\.$", text, maxsplit=1)[0]
 
 
-def _facts(stated: str, described: str, *, is_torch: bool) -> Iterator[Fact]:
-    """Yield the facts that a documented type and a description state."""
-    both = f"{stated}. {described}"
-    choices = _choices(both)
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What a docstring states about one argument."""
+
+    stated: str
+    """Documented type, or the first phrase of the description."""
+    described: str
+    """Description."""
+    others: frozenset[str]
+    """Names of the other arguments."""
+    is_torch: bool
+    """True if an array is a tensor."""
+
+    @property
+    def whole(self) -> str:
+        """Type and description."""
+        return f"{self.stated}. {self.described}"
+
+
+def _facts(text: _Text, signature: set[ArgumentKind]) -> Iterator[Fact]:
+    """Yield the facts that a docstring states about an argument.
+
+    Args:
+        text: the docstring's text.
+        signature: kinds of the argument in the signature, for docstrings without types.
+    """
+    guesses = _guesses(text)
+    kinds = _kinds(text) or signature
+    arrays = kinds & _ARRAYS
+    if arrays:
+        (kind, *_) = signature & _ARRAYS or arrays
+        yield PossibleValues(_array(text, kind))
+        yield from (PossibleValues(guess) for guess in guesses if guess.kind not in _ARRAYS)
+        return
+    choices = allowed_values(text.whole)
+    if not choices and kinds == {ArgumentKind.INT}:
+        choices = allowed_integers(text.whole)
     if choices:
         yield AllowedValues(choices)
         return
-    shape = _shape(both)
-    kinds = [_DEFAULT.sub("", part).strip() for part in _SEPARATOR.split(_DEFAULT.sub("", stated))]
-    guesses = [guess for part in kinds if (guess := _guess(part, shape, is_torch=is_torch))]
     yield from (PossibleValues(guess) for guess in guesses)
-    numbers = [guess for guess in guesses if guess.kind in _NUMBERS]
-    if not numbers:
+    if not kinds & _NUMBERS:
         return
-    if _POWERS.search(both):
+    if _POWERS.search(text.whole):
         yield PowersOfTwo()
-    bounds = _bounds(f"{stated}. {_first_phrase(described)}")
+    bounds = documented_range(f"{text.stated}. {sentences_on_range(text.described)}")
     if bounds != ANY:
         yield ValueRange(bounds)
 
 
-_NUMBERS = {ArgumentKind.INT, ArgumentKind.FLOAT}
+def _kinds(text: _Text) -> set[ArgumentKind]:
+    return {guess.kind for guess in _guesses(text)} - {ArgumentKind.NONE}
 
 
-def _guess(text: str, shape: Shape | None, *, is_torch: bool) -> Guess | None:
+def _array(text: _Text, kind: ArgumentKind) -> Guess:
+    """Return a guess for the arrays that a docstring describes."""
+    dtype = documented_dtype(f"{text.stated}. {_first_phrase(text.described)}")
+    bounds = range_of_elements(f"{text.stated}. {sentences_on_range(text.described)}")
+    integers = [value for value in allowed_values(text.whole) if type(value) is int]
+    if integers:
+        dtype, bounds = dtype or "int64", NumberRange(min(integers), max(integers))
+    shape = documented_shape(text.whole, text.others)
+    return Guess(kind, bounds, shape=shape, dtype=dtype)
+
+
+def _guesses(text: _Text) -> list[Guess]:
+    """Return guesses for the types that a docstring states."""
+    parts = _SEPARATOR.split(_DEFAULT.sub("", text.stated))
+    types = [_DEFAULT.sub("", part).strip() for part in parts]
+    return [guess for part in types if (guess := _guess(part, is_torch=text.is_torch))]
+
+
+def _guess(text: str, *, is_torch: bool) -> Guess | None:
     """Return the guess for one documented type; None if it is unknown."""
     sequence = _sequence(text)
     if sequence is not None:
         return sequence
     words = re.sub(r"^(?:an?|the|optional|positive|non-?negative|single|python)\s+", "", text)
     words = re.sub(r"^(?:strictly\s+)?(?:positive|non-?negative)\s+", "", words)
-    if re.search(_TENSOR, words, re.IGNORECASE) or (
-        is_torch and re.search(_ARRAY, words) and "numpy" not in words and "nd" not in words
+    if re.search(TENSOR, words, re.IGNORECASE) or (
+        is_torch and re.search(ARRAY, words) and "numpy" not in words and "nd" not in words
     ):
-        return Guess(ArgumentKind.TENSOR, shape=shape)
-    if re.search(_ARRAY, words, re.IGNORECASE) or (shape is not None and "shape" in text):
-        return Guess(ArgumentKind.ARRAY, shape=shape)
+        return Guess(ArgumentKind.TENSOR)
+    if re.search(ARRAY, words, re.IGNORECASE) or (
+        "shape" in text and documented_shape(text, frozenset())
+    ):
+        return Guess(ArgumentKind.ARRAY)
     for pattern, kind in _SCALARS:
         if pattern.match(words):
             return Guess(kind)
@@ -179,69 +265,3 @@ def _item(word: str) -> Guess | None:
         if pattern.fullmatch(word):
             return Guess(kind)
     return None
-
-
-def _choices(text: str) -> tuple[str, ...]:
-    """Return the strings that a text lists as the allowed ones; empty if it lists none."""
-    match = _CHOICES.search(text)
-    if match is None:
-        return ()
-    listed = match["braces"] or match["list"]
-    choices = [next(filter(None, groups)) for groups in _QUOTED.findall(listed)]
-    return tuple(dict.fromkeys(choices)) if len(choices) > 1 else ()
-
-
-def _shape(text: str) -> Shape | None:
-    """Return the documented shape of an array; None if it is unknown."""
-    match = _SHAPE_AFTER.search(text)
-    written = match["shape"] if match else ""
-    if not written:
-        match = _SHAPE_AROUND.search(text)
-        written = (match["before"] or match["after"]) if match else ""
-    if written:
-        dims = [part.strip().strip("`*'\"") for part in written.split(",") if part.strip()]
-        if len(dims) <= _MAX_DIMS and all(
-            re.fullmatch(r"\d+|[A-Za-z_]\w*|-1|None|\?", d) for d in dims
-        ):
-            return tuple(_dim(dim) for dim in dims)
-        return None
-    rank = _RANK.search(text)
-    if rank:
-        return (None,) * int(rank["rank"])
-    first = text.partition(".")[0].lower()
-    if re.search(r"\bvector\b", first):
-        return (None,)
-    return (None, None) if re.search(r"\bmatrix\b", first) else None
-
-
-def _dim(text: str) -> int | str | None:
-    if text.isdigit():
-        return int(text)
-    return None if text in {"-1", "None", "?", "none"} else text
-
-
-def _bounds(text: str) -> NumberRange:
-    """Return the range of numbers that a text states."""
-    bounds = ANY
-    if _NON_NEGATIVE.search(text):
-        bounds = NumberRange(0)
-    elif _POSITIVE.search(text):
-        bounds = NumberRange(0, open_low=True)
-    for match in _BRACKETS.finditer(text):
-        if _RANGE_WORD.search(text[max(0, match.start() - 30) : match.start()]):
-            low, high = float(match["low"]), float(match["high"])
-            stated = NumberRange(low, high, match["open"] == "(", match["close"] == ")")
-            return bounds.intersection(stated) if low < high else bounds
-    between = _BETWEEN.search(text)
-    if between and float(between["low"]) < float(between["high"]):
-        return bounds.intersection(NumberRange(float(between["low"]), float(between["high"])))
-    for match in _BOUND.finditer(text):
-        if _CONDITION.search(text[: match.start()]):
-            break  # it says what happens in a range, and not what is valid
-        number, op = float(match["number"]), match["op"]
-        if op in {">=", ">", "at least", "greater than"}:
-            stated = NumberRange(number, open_low=op in {">", "greater than"})
-        else:
-            stated = NumberRange(high=number, open_high=op in {"<", "less than"})
-        bounds = bounds.intersection(stated)
-    return bounds

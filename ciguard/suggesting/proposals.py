@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.clues import ANY, ArgumentKind, ArgumentSize, Guess, NumberRange
+from ciguard.suggesting.clues import (
+    ANY,
+    ArgumentKind,
+    ArgumentSize,
+    Guess,
+    NumberRange,
+    Ranks,
+    SameShape,
+)
 
 if TYPE_CHECKING:
+    from ciguard.suggesting.clues import ArrayShape
     from ciguard.suggesting.functions import UnannotatedFunction
 
 
@@ -100,6 +109,9 @@ def _text(guess: Guess) -> str:
 
 def _number(guess: Guess) -> str:
     bounds = guess.bounds
+    if guess.axis_of:
+        low, high = f"-{guess.axis_of}.ndim", f"{guess.axis_of}.ndim - 1"
+        return f"ints(min=ref({_string_literal(low)}), max=ref({_string_literal(high)}))"
     if guess.examples:
         return f"froms([{', '.join(map(str, guess.examples))}])"
     if _is_single(guess):
@@ -136,13 +148,42 @@ def _sequence(guess: Guess) -> str:
 
 
 def _array(guess: Guess) -> str:
-    parts = ['"float32"']
-    if guess.shape is not None and any(guess.shape):
-        sizes = [_size(size) for size in guess.shape]
-        parts.append(f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})")
-    elif guess.shape is not None:
-        parts.append(f"np_shapes(min_dims={len(guess.shape)}, max_dims={len(guess.shape)})")
+    """Return the source text of the constraint for arrays."""
+    dtype = guess.dtype or "float32"
+    is_integer = "int" in dtype
+    bounds = guess.bounds.integer_range() if is_integer else _closed(guess.bounds)
+    kind = ArgumentKind.INT if is_integer else ArgumentKind.FLOAT
+    shape = [] if guess.shape is None else [_shape(guess.shape)]
+    parts = [_string_literal(dtype), *shape, *_bound_options(bounds, "min", "max", kind)]
     return f"{guess.kind.value}({', '.join(parts)})"
+
+
+def _shape(shape: ArrayShape) -> str:
+    """Return the source text of an array's shape."""
+    match shape:
+        case SameShape(argument):
+            return f"ref({_string_literal(f'{argument}.shape')})"
+        case Ranks(low, high):
+            return f"np_shapes(min_dims={low}, max_dims={high})"
+        case tuple():
+            if not any(shape):
+                return f"np_shapes(min_dims={len(shape)}, max_dims={len(shape)})"
+            sizes = [_size(size) for size in shape]
+            return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def _closed(bounds: NumberRange) -> NumberRange:
+    """Return a range without its open ends, since arrays have closed ranges only."""
+    low, high = bounds.low, bounds.high
+    if bounds.open_low and low is not None:
+        low += _MARGIN
+    if bounds.open_high and high is not None:
+        high -= _MARGIN
+    return NumberRange(low, high)
+
+
+_MARGIN = 0.001
+"""Distance of the smallest and largest elements of arrays from open ends of their range."""
 
 
 def _size(size: int | str | ArgumentSize | None) -> str:

@@ -11,6 +11,7 @@ from ciguard.suggesting.clues import (
     ArgumentClue,
     ArgumentClueSource,
     ArgumentKind,
+    Axis,
     Guess,
     NumberRange,
     PossibleValues,
@@ -48,7 +49,8 @@ _NAME_PATTERNS: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
         ArgumentKind.BOOL,
         ANY,
     ),
-    (r"(random_)?seed|epoch|index|idx|axis|pad(ding)?|warmup|start", ArgumentKind.INT, _NATURAL),
+    ("axis", ArgumentKind.INT, ANY),
+    (r"(random_)?seed|epoch|index|idx|pad(ding)?|warmup|start", ArgumentKind.INT, _NATURAL),
     ("|".join(_SIZE_PATTERNS), ArgumentKind.INT, _POSITIVE),
     (
         r"(\w+_)?(dropout|probability|prob|fraction|ratio|momentum|drop_rate)",
@@ -103,6 +105,8 @@ def _name_clues(name: str) -> Iterator[ArgumentClue]:
             yield ArgumentClue(name, ArgumentClueSource.NAME, PossibleValues(Guess(kind)), reason)
             if bounds != ANY:
                 yield ArgumentClue(name, ArgumentClueSource.NAME, ValueRange(bounds), reason)
+            if name == "axis":
+                yield ArgumentClue(name, ArgumentClueSource.NAME, Axis(""), reason)
             return
 
 
@@ -147,8 +151,15 @@ def _generic_guesses(outer: str, inner: ast.expr) -> list[Guess]:
     elif outer in {"tuple", "Tuple"}:
         guesses = _tuple_guesses(parts)
     elif outer in _KINDS_BY_TYPE:
-        guesses = [Guess(_KINDS_BY_TYPE[outer])]
+        guesses = [Guess(_KINDS_BY_TYPE[outer], dtype=_dtype(inner))]
     return guesses
+
+
+def _dtype(node: ast.expr) -> str:
+    """Return the dtype in a hint such as `NDArray[np.int64]`; empty if it is none."""
+    name = _last_name(node).rstrip("_")
+    name = {"int": "int64", "integer": "int64", "intp": "int64"}.get(name, name)
+    return name if re.fullmatch(r"bool|(?:u?int|float|complex)\d+", name) else ""
 
 
 def _tuple_guesses(parts: list[ast.expr]) -> list[Guess]:

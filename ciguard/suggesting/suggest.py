@@ -6,7 +6,7 @@ The analysis is static: the program is parsed, and never imported.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from ciguard.suggesting.argument_flow import item_name
 from ciguard.suggesting.body import ForwardedArgument, body_clues
 from ciguard.suggesting.calls import call_clues
-from ciguard.suggesting.clues import ArgumentClueSource, ArgumentKind, ArgumentSize, Clues
-from ciguard.suggesting.combine import CombinedClues, combine
+from ciguard.suggesting.clues import ArgumentClueSource, ArgumentKind, Clues
+from ciguard.suggesting.combine import is_exact
 from ciguard.suggesting.docstrings import docstring_clues
 from ciguard.suggesting.existing_annotations import facts_of_annotation
 from ciguard.suggesting.functions import UnannotatedFunction, subjects_of
 from ciguard.suggesting.guards import guard_clues
 from ciguard.suggesting.library import Roles
+from ciguard.suggesting.linking import ARRAYS, LinkedArguments
 from ciguard.suggesting.literals import single_assignments
 from ciguard.suggesting.proposals import FunctionProposals, Proposal, UnknownArgument, source_of
 from ciguard.suggesting.signatures import signature_clues
@@ -118,18 +119,22 @@ def _is_unbound(subject: UnannotatedFunction) -> bool:
 def _reason_to_leave_out(function_clues: _FunctionClues) -> str:
     """Return why not all required arguments can be drawn; empty if they can."""
     subject = function_clues.subject
+    arguments = LinkedArguments(subject, function_clues.clues)
     required = [
         name
         for name in subject.parameters
         if name not in subject.defaults and name not in subject.annotated
     ]
-    options = {name: _combined(function_clues, name).options for name in required}
+    options = {name: arguments.combined(name).options for name in required}
     unknown = [name for name in required if not options[name]]
     if unknown:
         return f"nothing is known of {' and '.join(unknown)}"
     unranked = [name for name in required if _is_unranked(options[name])]
     if unranked:
         return f"the number of dimensions of {' and '.join(unranked)} is unknown"
+    unbounded = [name for name in required if _has_any_integers(options[name])]
+    if unbounded:
+        return f"the range of the integers in {' and '.join(unbounded)} is unknown"
     has_evidence = {
         name: any(
             clue.source in _EXPLICIT_SOURCES for clue in function_clues.clues.for_argument(name)
@@ -148,15 +153,17 @@ def _reason_to_leave_out(function_clues: _FunctionClues) -> str:
     return ""
 
 
-def _combined(function_clues: _FunctionClues, name: str) -> CombinedClues:
-    """Return the guesses for an argument."""
-    clues = function_clues.clues
-    return combine(clues.for_argument(name), clues.for_argument(item_name(name)))
-
-
 def _is_unranked(options: tuple[Guess, ...]) -> bool:
     """Return whether an argument may be an array of any number of dimensions."""
-    return any(option.kind in _ARRAYS and option.shape is None for option in options)
+    return any(option.kind in ARRAYS and option.shape is None for option in options)
+
+
+def _has_any_integers(options: tuple[Guess, ...]) -> bool:
+    """Return whether an argument may be an array of integers, such as indices, of any range."""
+    return any(
+        option.kind in ARRAYS and "int" in option.dtype and option.bounds.low is None
+        for option in options
+    )
 
 
 def _has_any_length(options: tuple[Guess, ...]) -> bool:
@@ -169,7 +176,7 @@ def _has_any_length(options: tuple[Guess, ...]) -> bool:
 
 def _has_any_sizes(options: tuple[Guess, ...]) -> bool:
     """Return whether an argument may be an array of which only the rank is known."""
-    return any(option.kind in _ARRAYS and not any(option.shape or ()) for option in options)
+    return any(option.kind in ARRAYS and not is_exact(option.shape) for option in options)
 
 
 def _is_integer(options: tuple[Guess, ...]) -> bool:
@@ -184,7 +191,6 @@ _EXPLICIT_SOURCES = {
     ArgumentClueSource.DEFAULT,
 }
 """Sources that show values of the argument itself, or its type."""
-_ARRAYS = {ArgumentKind.ARRAY, ArgumentKind.TENSOR}
 
 
 def _clues_by_function(
@@ -202,7 +208,7 @@ def _clues_by_function(
         function_clues = _FunctionClues(subject)
         guard_clues(subject, function_clues.clues)
         function_clues.clues.extend(signature_clues(subject, constants))
-        function_clues.clues.extend(docstring_clues(subject, is_torch=is_torch))
+        docstring_clues(subject, function_clues.clues, is_torch=is_torch)
         clues, function_clues.forwarded = body_clues(
             subject, module, roles, lambda name: name in functions | classes or name[:5] == "self."
         )
@@ -273,15 +279,17 @@ def _proposals_for(function_clues: _FunctionClues, whole: _Wholeness) -> Functio
         reason = f"line {subject.node.lineno}: it has no arguments"
         included = Proposal("", "", (reason,))
         return FunctionProposals(subject, (included,), (), whole.constructor_reason(subject))
+    arguments = LinkedArguments(subject, function_clues.clues)
     proposals: list[Proposal] = []
     unknown: list[UnknownArgument] = []
     for name in subject.parameters:
         if name in subject.annotated:
             continue
-        summary = _combined(function_clues, name)
-        keeps_default = name in subject.defaults and _is_unranked(summary.options)
+        summary = arguments.combined(name)
+        is_vague = _is_unranked(summary.options) or _has_any_integers(summary.options)
+        keeps_default = name in subject.defaults and is_vague
         if summary.options and not keeps_default:
-            values = source_of(_with_argument_sizes(summary.options, function_clues))
+            values = source_of(summary.options)
             is_guess = all(reason.startswith("the name ") for reason in summary.reasons)
             proposals.append(Proposal(name, values, summary.reasons, is_guess))
             continue
@@ -300,26 +308,6 @@ def _proposals_for(function_clues: _FunctionClues, whole: _Wholeness) -> Functio
     ]
     left_out = _reason_to_leave_out(function_clues) or whole.constructor_reason(subject)
     return FunctionProposals(subject, tuple(proposals), tuple(unknown), left_out)
-
-
-def _with_argument_sizes(
-    options: tuple[Guess, ...], function_clues: _FunctionClues
-) -> tuple[Guess, ...]:
-    """Return guesses in which sizes that are named like an integer argument refer to it."""
-    names = {
-        name
-        for name in function_clues.subject.parameters
-        if {option.kind for option in _combined(function_clues, name).options} == {ArgumentKind.INT}
-    }
-    return tuple(
-        option
-        if option.shape is None
-        else replace(
-            option,
-            shape=tuple(ArgumentSize(str(s)) if s in names else s for s in option.shape),
-        )
-        for option in options
-    )
 
 
 def _is_testable_without_arguments(subject: UnannotatedFunction) -> bool:

@@ -502,6 +502,91 @@ def test_what_happens_in_a_range_is_no_range_of_valid_numbers() -> None:
     assert values(source) == {"p": "floats(min=0, max=1)"}
 
 
+def test_descriptions_complete_the_hints_of_modern_signatures() -> None:
+    source = '''
+        def f(p: torch.Tensor, mask: torch.Tensor, y: np.ndarray, gamma: float, k: int):
+            """Do.
+
+            Args:
+                p: Probabilities in [0, 1] of shape (batch,).
+                mask: Boolean tensor, same shape as `p`.
+                y: Positive values, one or two dimensions.
+                gamma: Focusing parameter. Must be > 1.
+                k: Number of neighbours, less than the length of `p`.
+            """
+    '''
+    assert values(source) == {
+        "p": 'tensors("float32", ("batch",), min=0, max=1)',
+        "mask": 'tensors("bool", ref("p.shape"))',
+        "y": 'np_arrays("float32", np_shapes(min_dims=1, max_dims=2), min=0.001)',
+        "gamma": "floats(min=1, max=2, exclude_min=True)",
+        "k": "ints(min=1, max=8)",
+    }
+    assert required(source) == ["k < len(p)"]
+
+
+def test_a_documented_relation_does_not_concern_a_default_of_none() -> None:
+    source = '''
+        def f(n, width=None):
+            """Do.
+
+            Args:
+                n (int): Size.
+                width (int): Width, at most `n`.
+            """
+    '''
+    assert required(source) == ["width is None or width <= n"]
+
+
+@pytest.mark.parametrize(
+    ("described", "default", "expected"),
+    [
+        ("(rows, columns)", "-1", 'ints(min=ref("-x.ndim"), max=ref("x.ndim - 1"))'),
+        ("(n,)", "1", 'anys(1, ints(min=ref("-x.ndim"), max=ref("x.ndim - 1")))'),
+    ],
+)
+@pytest.mark.parametrize(
+    "call", ["x.sum(axis=axis)", "(x * 2).mean(axis)", "np.sort(x, axis=axis)"]
+)
+def test_an_axis_lies_within_the_dimensions_of_the_array(
+    described: str, default: str, expected: str, call: str
+) -> None:
+    source = f'''
+        import numpy as np
+
+        def f(x, axis={default}):
+            """Do.
+
+            Args:
+                x (ndarray): Shape {described}.
+                axis (int): The axis.
+            """
+            return {call}
+    '''
+    assert values(source)["axis"] == expected
+
+
+def test_functions_of_integers_of_unknown_range_are_left_out() -> None:
+    source = '''
+        def unknown(labels: NDArray[np.int64]):
+            """Do.
+
+            Args:
+                labels: Shape (n,).
+            """
+        def known(labels: NDArray[np.int64]):
+            """Do.
+
+            Args:
+                labels: Labels in [0, 9] of shape (n,).
+            """
+    '''
+    assert left_out(source) == {
+        "unknown": "the range of the integers in labels is unknown",
+        "known": "",
+    }
+
+
 @pytest.mark.parametrize(
     "body",
     ["assert size & (size - 1) == 0", "depth = int(math.log2(size))"],
