@@ -171,7 +171,8 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     )
     libraries = libraries_of(target) or (library,)
     return EnvironmentHint(
-        install=packages or (f"{library.distributions[0]}=={version}",),
+        # Package indexes lack local versions, such as 2.13.0+cpu; 2.13.0 matches them.
+        install=packages or (f"{library.distributions[0]}=={version.partition('+')[0]}",),
         variables=tuple(
             {
                 **library.environment,

@@ -483,6 +483,55 @@ def look(content: bytes):
     assert not results["app.look"].problem
 
 
+def test_a_function_that_fails_for_all_plain_responses_is_searched_for_one_that_it_accepts(
+    tmp_path: Path,
+) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+import re
+
+def price(image):
+    text = client.text_detection(image=image).text_annotations[0].description
+    amount = re.search(r"(\\d+)[.,](\\d\\d)", text)
+    return int(amount.group(1)) * 100 + int(amount.group(2))
+
+def tripled(image):
+    return 3 * price(image)
+""",
+    )
+
+    for result in results.values():
+        assert result.problem == ""
+        assert {crash.error.partition(":")[0] for crash in result.crashes} == {
+            "IndexError",
+            "AttributeError",
+        }
+
+
+def test_a_command_line_argument_may_be_a_folder(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+import argparse
+from pathlib import Path
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("place")
+    for path in Path(parser.parse_args().place).iterdir():
+        image = vision.Image(content=path.read_bytes())
+        if client.label_detection(image=image).label_annotations[0].score > 0.5:
+            print(path)
+""",
+    )
+
+    assert results["app.main"].problem == ""
+    assert never(results["app.main"]) == set()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "at_least", "enumerated_at_most"),

@@ -27,9 +27,7 @@ def app_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return a script that calls the function with the stub responses of a finding."""
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
     imports, statements = app_statements(as_kind(finding.case, AppCase), outcome)
-    usage = comment(
-        "Run it in the folder from which the program's path starts, with ciguard installed."
-    )
+    usage = comment("Run it in the folder where ciguard ran, with ciguard installed.")
     import_lines = "\n".join(imports)
     return (
         f"{header(finding, hint)}\n#\n{usage}\n\n{import_lines}\n\n" + "\n".join(statements) + "\n"

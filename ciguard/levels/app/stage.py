@@ -21,7 +21,7 @@ from ciguard.levels.app.calls import CallRecorder, process_environment_on
 from ciguard.levels.app.checks import assessment_options
 from ciguard.levels.app.coverage import Coverage
 from ciguard.levels.app.dead_conditions import read_vocabulary
-from ciguard.levels.app.exploration import explore
+from ciguard.levels.app.exploration import ONLY_CALLS_FUNCTIONS, explore
 from ciguard.levels.app.findings import (
     TargetedApplication,
     answer_findings,
@@ -146,7 +146,7 @@ class ApplicationStage:
         assessments: Sequence[Assessment],
     ) -> Iterator[Event | Finding]:
         function, targeted = explored.function, app.targeted_on(member)
-        if explored.problem:
+        if explored.problem and explored.problem != ONLY_CALLS_FUNCTIONS:
             reason = visible(explored.problem)
             yield Warned(message=f"{member.name}: {app.api(function)}: not explored: {reason}")
             self._call_problems.setdefault(member.name, reason)

@@ -23,7 +23,7 @@ def function_script(finding: Finding, hint: EnvironmentHint) -> str:
     assignments = environment_statements(finding, hint)
     standard = ["import os", "", *assignments, ""] if assignments else []
     beginning = "\n".join([*standard, *imports])
-    note = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    note = comment("Run it in the folder where ciguard ran, with ciguard installed.")
     return f"{header(finding, hint)}\n#\n{note}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
 
 

@@ -16,6 +16,7 @@ from ciguard.levels.app.dead_conditions.readings import (
     TEXT_METHODS,
     is_index_step,
     is_record_path,
+    keeps_number,
     label_reading,
     spellings,
 )
@@ -290,7 +291,8 @@ def _is_possible(literal: str, labels: Iterable[str], *, is_substring_test: bool
 
 def _out_of_range(condition: ServiceCondition) -> Iterator[DeadCondition]:
     goal, test = condition.goal, condition.goal.test
-    ranges = {range_of(flow) for flow in condition.flows}
+    # A number is never compared with a text, such as a key of the same dictionary.
+    ranges = {range_of(flow) for flow in condition.flows if not _is_label(flow)}
     value_range = ranges.pop() if len(ranges) == 1 else None
     if test is None or len(test.literals) != 1 or value_range is None:
         return
@@ -299,14 +301,33 @@ def _out_of_range(condition: ServiceCondition) -> Iterator[DeadCondition]:
     if isinstance(literal, str | bool):
         return
     verdict = _verdict(test.operator, literal, minimum, maximum)
+    proposed = literal
+    if (minimum, maximum) == (0, 1) and 1 < literal <= _PERCENT:
+        proposed = literal / _PERCENT
+    elif (minimum, maximum) == (0, _PERCENT) and 0 < literal < 1 and test.operator in _FRACTIONS:
+        verdict, proposed = _FRACTIONS[test.operator], literal * _PERCENT
     if verdict:
         reason = f"{verdict}: the service returns scores from {minimum:g} to {maximum:g}"
-        is_percentage = (minimum, maximum) == (0, 1) and 1 < literal <= _PERCENT
-        proposed = literal / _PERCENT if is_percentage else literal
-        proposals = (
-            (f"{proposed:g}",) if not _verdict(test.operator, proposed, minimum, maximum) else ()
-        )
+        is_fixed = not _verdict(test.operator, proposed, minimum, maximum)
+        proposals = (f"{proposed:g}",) if is_fixed else ()
         yield _dead_condition(goal, DeadConditionCause.OUT_OF_RANGE, reason, proposals, literal)
+
+
+_FRACTIONS = {
+    ">": "almost always",
+    ">=": "almost always",
+    "<": "almost never",
+    "<=": "almost never",
+}
+"""Verdicts on comparisons of a percentage with a fraction, which was meant as one."""
+
+
+def _is_label(flow: ValueFlow) -> bool:
+    """Return whether a flow leads through the label of a result, which is a text."""
+    if not isinstance(flow.source, Answer):
+        return False
+    key = (flow.source.operation.fields or {}).get(Field.KEY, "")
+    return bool(key) and not set(spellings(key)).isdisjoint(flow.steps)
 
 
 def range_of(flow: ValueFlow) -> tuple[float, float] | None:
@@ -319,9 +340,11 @@ def range_of(flow: ValueFlow) -> tuple[float, float] | None:
         return None
     operation = flow.source.operation
     prefix, _, field = (operation.fields or {}).get(Field.SCORE, "").rpartition(".")
-    is_score = bool(field) and flow.steps[-2:-1] in {(step,) for step in spellings(field)}
+    places = [at for at, step in enumerate(flow.steps[:-1]) if step in spellings(field)]
+    if not field or not places or not all(map(keeps_number, flow.steps[places[-1] + 1 : -1])):
+        return None
     path = ".".join(filter(None, (operation.records, prefix)))
-    return operation.between if is_score and is_record_path(flow.steps[:-2], path) else None
+    return operation.between if is_record_path(flow.steps[: places[-1]], path) else None
 
 
 def _verdict(operator: str, literal: float, minimum: float, maximum: float) -> str:

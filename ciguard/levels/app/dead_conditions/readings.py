@@ -21,6 +21,10 @@ TEXT_METHODS: Mapping[str, Callable[[str], str]] = {
 }  # fmt: skip
 ITEM_PRESERVING = frozenset({"list()", "set()", "sorted()", "tuple()"})
 """Steps that keep the items of a list."""
+_SELECTING = frozenset({"max()", "min()", "next()"})
+"""Steps from a list to one of its items."""
+_LOOK_UP = re.compile(r"\['[^']*'\]|\.get\('[^']*'(?:, (?:0|0\.0|None))?\)")
+"""Steps to a value of a dictionary; a default of 0 is no score that a service cannot return."""
 _SLICE = re.compile(r"\[(?:-?\d+)?:(?:-?\d+)?(?::-?\d+)?\]")
 _WORD_STEP = re.compile(r"\.split\((?P<separator>'[^']+')?\)\[(?P<index>-?\d+)\]")
 """Steps to one word of a text."""
@@ -103,10 +107,18 @@ def _is_slice_step(step: str) -> bool:
 def is_record_path(steps: Iterable[str], records: str) -> bool:
     """Return whether steps lead from an answer to one of its records, without conversions."""
     parts = {spelled for part in records.split(".") for spelled in spellings(part)}
-    return all(
-        step in parts or step == EACH or is_index_step(step) or _is_slice_step(step)
-        for step in steps
-    )
+    return all(step in parts or _is_selection(step) for step in steps)
+
+
+def _is_selection(step: str) -> bool:
+    """Return whether a step only puts values into a list, or selects among its values."""
+    is_index = is_index_step(step) or _is_slice_step(step)
+    return is_index or step in {EACH, LISTED, *_SELECTING, *ITEM_PRESERVING}
+
+
+def keeps_number(step: str) -> bool:
+    """Return whether a step to a number in a collection, or from it, leaves the number as it is."""
+    return _is_selection(step) or step == "float()" or _LOOK_UP.fullmatch(step) is not None
 
 
 def spellings(field: str) -> tuple[str, ...]:

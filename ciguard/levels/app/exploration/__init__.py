@@ -5,7 +5,7 @@ The application's own code processes the responses, so that no model of the code
 """
 
 from ciguard.levels.app.exploration.answers import StubResponse
-from ciguard.levels.app.exploration.arguments import arguments_for
+from ciguard.levels.app.exploration.arguments import ONLY_CALLS_FUNCTIONS, arguments_for
 from ciguard.levels.app.exploration.confinement import confinement_of
 from ciguard.levels.app.exploration.contents import plain_contents
 from ciguard.levels.app.exploration.explore import ExploredFunction, explore
@@ -23,6 +23,7 @@ from ciguard.levels.app.exploration.process_environment import ProcessEnvironmen
 
 __all__ = [
     "CALL_LIMIT_S",
+    "ONLY_CALLS_FUNCTIONS",
     "CallDidNotReturn",
     "CallEnded",
     "Crash",

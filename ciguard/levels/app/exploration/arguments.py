@@ -52,6 +52,10 @@ _NUMBER_TYPES = frozenset({"int", "float", "bool"})
 """Types of parameters that cannot hold an image, a text or a sound."""
 
 
+ONLY_CALLS_FUNCTIONS = "its top-level code only calls functions that are explored on their own"
+"""Reason why the top-level code of a file is not explored, although nothing is left out."""
+
+
 class CannotCallError(Exception):
     """A function cannot be called on its own; the message says why."""
 
@@ -77,9 +81,8 @@ def arguments_for(
     """
     if routine.name == MAIN:
         if all(call.call_path for call in function.calls):
-            msg = "its top-level code only calls functions that are explored on their own"
-            raise CannotCallError(msg)
-        return [{_ARGV: _argv(function, contents, folder)}]
+            raise CannotCallError(ONLY_CALLS_FUNCTIONS)
+        return [{_ARGV: form} for form in _argv_forms(function, contents, folder)]
     if "<locals>" in routine.name:
         msg = "is nested in another function"
         raise CannotCallError(msg)
@@ -108,7 +111,7 @@ def arguments_for(
     }
     forms |= request_arguments
     if _reads_command_line(routine):
-        forms[_ARGV] = [_argv(function, contents, folder)]
+        forms[_ARGV] = _argv_forms(function, contents, folder)
     if _reads_terminal(routine):
         kind = use.kind()
         text = contents[kind].decode() if kind is MediaKind.TEXT else ""
@@ -123,10 +126,11 @@ def arguments_for(
     return _aligned_arguments(forms)
 
 
-def _argv(function: ServiceFunction, contents: Contents, folder: Path) -> Json:
-    """Return the form of a program's command-line argument: the path of a file with content."""
+def _argv_forms(function: ServiceFunction, contents: Contents, folder: Path) -> list[Json]:
+    """Return the forms of an argument on the command line: a file with content, and a folder."""
     kind = media_kind(function.calls[0].answer.operation.task)
-    return {"argv": str(content_file(kind, contents[kind], folder))}
+    files = content_file(kind, contents[kind], folder / "argv").parent
+    return [{"argv": str(content_file(kind, contents[kind], folder))}, {"argv": str(files)}]
 
 
 def _request_arguments(routine: Routine, content: RequestContent) -> dict[str, list[Json]]:

@@ -201,7 +201,8 @@ class _FunctionExploration:
             is_late = result.seconds > budget_s * _SHARE_OF_ENUMERATION
             if is_late and result.runs >= _MIN_RUNS:
                 break
-        self._search()
+        if not result.problem:
+            self._search()
         self._classify_failures()
         if not result.problem:
             self._exercise_refusals()
@@ -259,8 +260,6 @@ class _FunctionExploration:
     def _search(self) -> None:
         """Search at random for stub responses that lead to new outcomes or crashes."""
         result = self._result
-        if not self._returning_answers:
-            return
         groups = {group[0]: group for group in agreeing_operations(self._operations())}
         search = AnswerSearch(list(groups), hints_of(self._application, self._function))
         # Crashes must be confirmed and refusals exercised in the remaining time.
@@ -268,7 +267,8 @@ class _FunctionExploration:
         until = now + min(_MAX_SEARCH_S, (self._deadline - now) / 2)
         open_count, without_progress = len(self._unreached_outcomes()), 0
         while time.monotonic() < until:
-            limit = _MAX_WITHOUT_PROGRESS if open_count else _MAX_FOR_CRASHES
+            is_worth_more = open_count and self._returning_answers
+            limit = _MAX_WITHOUT_PROGRESS if is_worth_more else _MAX_FOR_CRASHES
             if without_progress >= limit:
                 return
             guess = search.guess()

@@ -31,7 +31,7 @@ class Hints:
 
 
 def hints_of(application: Application, function: ServiceFunction) -> Hints:
-    """Return the literals of a function, of functions with its conditions, and of top-level code.
+    """Return the literals of a function, of its callees, and of their files' top-level code.
 
     Args:
         application: the parsed application.
@@ -57,6 +57,11 @@ def _nodes_of(application: Application, function: ServiceFunction) -> Iterator[a
     for condition in function.goals:
         branch = condition.goal.branch
         places.setdefault(branch.file, []).append(branch.line)
+    callees = {name for call in function.calls for name in call.call_path}
+    for module in application.modules:
+        for routine in module.routines:
+            if f"{module.name}.{routine.name}" in callees:
+                places.setdefault(module.file, []).append(routine.line)
     for module in application.modules:
         lines = places.get(module.file, ())
         # The first routine is the top-level code; its body is the whole file.

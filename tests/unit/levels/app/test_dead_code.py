@@ -90,6 +90,22 @@ def dead_in(
             (),
         ),
         ("found[0]['Name'] == 'Fires'", None, "'Fires'", ("Fire",)),
+        (
+            "found[0]['Confidence'] > 0.9",
+            None,
+            "almost always: the service returns scores from 0 to 100",
+            ("90",),
+        ),
+        (
+            "max(found, key=lambda label: label['Confidence'])['Confidence'] < 0.25",
+            None,
+            "almost never: the service returns scores from 0 to 100",
+            ("25",),
+        ),
+        ("{o.description: o.score for o in labels}['Fire'] > 80", None, "never", ("0.8",)),
+        ("{o.description: o.score for o in labels}.get('Fire', 0) > 80", None, "never", ("0.8",)),
+        ("max([o.score for o in labels]) > 80", None, "never", ("0.8",)),
+        ("max(labels, key=lambda o: o.score).description == 'fire'", None, "'fire'", ("Fire",)),
     ],
 )
 def test_constant_sub_condition_is_reported_with_the_reason(
@@ -122,6 +138,11 @@ def test_constant_sub_condition_is_reported_with_the_reason(
         "one.name == 'Packaged goods'",  # of objects there is another list of names
         "first.score > 0.8 and mood.score < 0",
         "found[0]['Confidence'] > 80",
+        "found[0]['Confidence'] > 0",
+        "found[0]['Confidence'] >= 1",
+        "found[0]['Parents'][0]['Name'] == 'Fires'",
+        "{o.description: o.score for o in labels}.get('Fire', 90) > 80",
+        "{o.description: round(o.score * 100) for o in labels}['Fire'] > 80",
         "mood.magnitude > 4",
         "text == 'fire' and first",
         "first.score + 1 > 1.5",

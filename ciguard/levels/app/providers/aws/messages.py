@@ -80,7 +80,11 @@ def topic(text: str) -> str:
 
 
 def label_answer(scored_results: Scored) -> Json:
-    """Return labels, the likeliest first; those with a high score have a bounding box."""
+    """Return labels, the likeliest first; those with a high score have a bounding box.
+
+    The parent of a label is the next one, since a service also returns the parents as labels.
+    """
+    results = likeliest_first(scored_results)
     return {
         "Labels": [
             {
@@ -89,11 +93,11 @@ def label_answer(scored_results: Scored) -> Json:
                 "Instances": [_scored_box(BoundingBox(0.1, 0.1, 0.5, 0.5), score)]
                 if score >= _MIN_BOXED_SCORE
                 else [],
-                "Parents": [],
+                "Parents": [{"Name": parent} for parent, _ in results[index : index + 1]],
                 "Aliases": [],
                 "Categories": [],
             }
-            for name, score in likeliest_first(scored_results)
+            for index, (name, score) in enumerate(results, 1)
         ],
         "LabelModelVersion": "3.0",
     }
