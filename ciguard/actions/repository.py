@@ -92,9 +92,15 @@ def action_source(text: str, *, project: CiguardProject) -> ActionSource:
             "Replace it by ciguard's repository and the commit for the workflows."
         )
         raise ConfigurationError(msg)
+    problem = (
+        f"--action {visible(text, limit=80)!r}: this is not a valid action"
+        if text
+        else "the installed ciguard does not record the commit of a repository, so the workflows "
+        "cannot name one"
+    )
     msg = (
-        f"--action {visible(text, limit=80)!r}: this is not a valid action. Write "
-        "OWNER/NAME@COMMIT with ciguard's repository, as after `uses:` in a workflow."
+        f"{problem}. Write --action OWNER/NAME@COMMIT with ciguard's repository, as after `uses:` "
+        "in a workflow."
     )
     raise ConfigurationError(msg)
 

@@ -23,7 +23,7 @@ from ciguard.domain.events import (
 )
 from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
-from ciguard.reports.documentation import documentation_counts
+from ciguard.reports.documentation import DOCUMENTATION_FILE
 from ciguard.reports.progress import Progress
 from ciguard.reports.wording import (
     clock_text,
@@ -158,7 +158,11 @@ def _milestone(event: StageFinished | FirstPassFinished | DocumentationChecked) 
             excluded = f"; {sum(event.excluded.values()):,} excluded ({reasons})" if reasons else ""
             return f"{event.library}: called {apis} after {event.elapsed_s:.1f} s{excluded}"
         case DocumentationChecked() if event.findings:
-            return f"documentation of {event.library}: {documentation_counts(event.findings)}"
+            defects = plural(len(event.findings), "defect")
+            return (
+                f"documentation of {event.library}: {defects}, which never fail a run; see "
+                f"{DOCUMENTATION_FILE}"
+            )
         case _:
             return ""
 

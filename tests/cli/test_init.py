@@ -124,7 +124,7 @@ def test_init_rejects_an_invalid_action(tmp_path: Path) -> None:
     done = _init(tmp_path, "--action", "ciguard; rm -rf /")
 
     assert done.returncode == 2
-    assert "Write OWNER/NAME@COMMIT" in done.stderr
+    assert "Write --action OWNER/NAME@COMMIT" in done.stderr
     assert not (tmp_path / "ciguard.toml").exists()
 
 

@@ -29,7 +29,7 @@ from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ciguard.campaign import Group
     from ciguard.config import Config
@@ -111,6 +111,18 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
         except DisassemblyError as error:
             yield Warned(message=f"seed program {error}")
     return programs
+
+
+def programs_of_other_libraries(config: Config, libraries: Iterable[str]) -> Iterator[Warned]:
+    """Yield a warning for each of the user's files that imports no library of the targets."""
+    modules = sorted({LIBRARIES.get(name).module for name in libraries})
+    for source in _sources(config)[1]:
+        if not any(_imports(source.text, module) for module in modules):
+            yield Warned(
+                message=f"seed program {visible(source.name)} is left out: it does not import "
+                f"{' or '.join(modules)}, which the targets test. Models of Keras are tested at "
+                "level `model`."
+            )
 
 
 def _imports(text: str, package: str) -> bool:

@@ -24,6 +24,7 @@ from ciguard.levels.code.seeding import (
     MIN_TREES,
     check_programs,
     code_level,
+    programs_of_other_libraries,
     refuse_without_library,
     seed_programs,
 )
@@ -67,6 +68,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         """
         config = factory.config
         refuse_without_library(factory.groups)
+        yield from programs_of_other_libraries(config, factory.groups)
         streams = []
         for group in factory.groups.values():
             if group.library not in libraries_with_programs() or not group.running_eagerly:
