@@ -39,6 +39,16 @@ _NEW_SIZES = (0, 0, 0, 1)
 _FLOATS = (float("nan"), float("inf"), float("-inf"), 0.0, -1.0)
 _INTEGERS = (0, -1, -(2**63), 2**63 - 1, 2**31 - 1)
 _MAX_ELEMENTS = 4096
+_NARROW_INTEGERS = ("uint8", "int8", "int16")
+_NARROW_DTYPES = {
+    "float32": ("float16", "bfloat16"),
+    "float64": ("float16", "bfloat16"),
+    "int32": _NARROW_INTEGERS,
+    "int64": _NARROW_INTEGERS,
+}
+"""Narrower dtypes that programs use instead of a dtype. Releases often add or lose them."""
+_NEAR_SHARE = 0.6
+"""Share of changes of a dtype that lead to a narrower one, if it has any."""
 
 
 def mutate_jointly(rng: random.Random, values: dict[str, Value]) -> tuple[str, ...]:
@@ -97,7 +107,9 @@ def _empty_and_widen(rng: random.Random, tensors: list[AnyTensor]) -> _Change:
 def _change_dtype(rng: random.Random, tensors: list[AnyTensor]) -> _Change:
     """Return a change of all tensors of one dtype to another dtype."""
     dtype = tensors[int(rng.random() * len(tensors))].dtype
-    new_dtype = element_types.EVERY[int(rng.random() * len(element_types.EVERY))]
+    is_near = rng.random() < _NEAR_SHARE
+    candidates = _NARROW_DTYPES.get(dtype, element_types.EVERY) if is_near else element_types.EVERY
+    new_dtype = candidates[int(rng.random() * len(candidates))]
 
     def change(tensor: AnyTensor) -> AnyTensor:
         if tensor.dtype != dtype:
@@ -139,7 +151,7 @@ def _fill(rng: random.Random, tensors: list[AnyTensor]) -> _Change:
 _CHANGES = (
     *(_resize,) * 4,
     *(_empty_and_widen,) * 2,
-    _change_dtype,
+    *(_change_dtype,) * 4,
     *(_change_rank,) * 2,
     *(_fill,) * 2,
 )

@@ -17,6 +17,8 @@ from ciguard.execution import (
 )
 from ciguard.oracles.comparing import relative_tolerance
 from ciguard.triage.scripting.one_tensor import (
+    KINDS_OF_FORM,
+    RETURNED,
     comparison_of_one_tensor,
     is_one_tensor,
     list_source,
@@ -111,8 +113,10 @@ def comparison(
             if is_one_tensor(output):
                 statements = comparison_of_one_tensor(output, kind, writer=writer, inputs=inputs)
                 return "", raise_statement, statements
+            if kind == "refused":
+                return "", raise_statement, RETURNED
             return (
-                _helpers(output, writer=writer, inputs=inputs),
+                _helpers(output, kind, writer=writer, inputs=inputs),
                 raise_statement,
                 _COMPARE_RESULT.strip(),
             )
@@ -149,9 +153,11 @@ def leaves_function(writer: Writer) -> str:
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 
 
-def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
+def _helpers(output: Output, kind: str, *, writer: Writer, inputs: InputPrecision) -> str:
     """Return the source text of the expected result and of the functions that compare with it."""
-    recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
+    # A part that a call does not write has other elements each time, also on the reference.
+    has_elements = kind not in KINDS_OF_FORM
+    recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output, has_elements=has_elements))
     rtols = tolerances(inputs, count=_max_elements(output))
     used_rtols = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
     parts = (
@@ -172,22 +178,21 @@ def _max_elements(output: Output) -> int:
             return 1
 
 
-def _leaves(output: Output) -> Iterator[str]:
-    """Yield source text of type, shape and elements of each part of a result."""
+def _leaves(output: Output, *, has_elements: bool) -> Iterator[str]:
+    """Yield source text of type, shape and, if wanted, elements of each part of a result."""
     match output:
-        case TensorOutput(dtype, shape, values):
-            yield _leaf(dtype, shape, [element(value) for value in values])
-        case TensorDigest(dtype, shape, sample):
-            yield _leaf(dtype, shape, [element(value) for value in sample])
+        case TensorOutput(dtype, shape, values) | TensorDigest(dtype, shape, values):
+            elements = [element(value) for value in values] if has_elements else None
+            yield _leaf(dtype, shape, elements)
         case Unreadable(dtype, shape):
             yield _leaf(dtype, shape, None)
         case Scalar():
-            yield _scalar_leaf(output)
+            yield _scalar_leaf(output, has_elements=has_elements)
         case Container(_, keys, items, length):
             sizes = [scalar(key) for key in keys] if keys else [str(length)]
             yield _leaf("mapping" if keys else "sequence", None, sizes)
             for item in items:
-                yield from _leaves(item)
+                yield from _leaves(item, has_elements=has_elements)
 
 
 _SCALAR_TYPES = {"none": "NoneType", "s": "str", "b": "bytes"}
@@ -199,7 +204,7 @@ _NUMBERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def _scalar_leaf(output: Scalar) -> str:
+def _scalar_leaf(output: Scalar, *, has_elements: bool) -> str:
     convert = _NUMBERS.get(output.kind)
     if convert is None:
         return _leaf(_SCALAR_TYPES.get(output.kind, output.text), None, None)
@@ -207,7 +212,7 @@ def _scalar_leaf(output: Scalar) -> str:
         number = convert(output.text)
     except ValueError:  # an integer whose text was shortened
         return _leaf("int", None, None)
-    return _leaf(type(number).__name__, None, [scalar(number)])
+    return _leaf(type(number).__name__, None, [scalar(number)] if has_elements else None)
 
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:

@@ -37,7 +37,8 @@ for place, (x, y) in enumerate(zip(found, expected)):
     if not (x == y or (x != x and y != y){or_close}):
         raise SystemExit("DIFFERENT: %r instead of %r at element %d" % (x, y, place))
 """
-_RETURNED = 'print("returned:", result)'
+RETURNED = 'print("returned:", result)\nprint("No difference.")'
+"""Statements of a script that only has to show that a call raises no exception."""
 _SAMPLE = 64
 """Number of evenly spaced elements that are recorded of a large tensor."""
 _KINDS_OF_ELEMENTS = frozenset({"values", "nan"})
@@ -45,7 +46,7 @@ _KINDS_OF_ELEMENTS = frozenset({"values", "nan"})
 _VALUE = re.compile(r"\bvalue\b")
 """Name of the tensor in a writer's expressions."""
 _MIN_REPEATED = 4
-_KINDS_OF_FORM = frozenset({"dtype", "shape", "structure"})
+KINDS_OF_FORM = frozenset({"dtype", "shape", "structure"})
 """Kinds of difference that precede those of elements."""
 
 
@@ -66,7 +67,7 @@ def comparison_of_one_tensor(
         inputs: the precision of the call's inputs.
     """
     if kind == "refused":
-        return f'{_RETURNED}\nprint("No difference.")'
+        return RETURNED
     dtype, elements, is_tensor = (
         _VALUE.sub("result", text) for text in (*writer.read, writer.is_tensor)
     )
@@ -78,10 +79,10 @@ def comparison_of_one_tensor(
         expected_shape=shape,
         words=f"{output.dtype} {shape}",
     )
-    parts = [_RETURNED]
+    parts = ['print("returned:", result)']
     if kind not in _KINDS_OF_ELEMENTS:
         parts.append(form)
-    if kind not in _KINDS_OF_FORM:
+    if kind not in KINDS_OF_FORM:
         values = output.elements if isinstance(output, TensorOutput) else output.sample
         count = math.prod(output.shape)
         sampled = f"[:: {max(1, count // _SAMPLE)}][:{_SAMPLE}]"

@@ -308,6 +308,28 @@ def test_nested_results_are_compared_part_by_part() -> None:
     assert _run(text, (1, np.array([3.0], "float32"))).startswith("DIFFERENT: 3.0 instead of 2.0")
 
 
+@pytest.mark.parametrize("kind", ["dtype", "structure"])
+def test_a_nested_difference_in_form_compares_no_elements(kind: str) -> None:
+    case = replace(call(api="planted.f"), arguments=())
+    tree = ["L", "tuple", [["i", "1"], json.loads(_tensor([2.0]))], 2]
+    outcomes = (Passed(json.dumps(tree).encode(), 0.1), Passed(b"null", 0.1))
+    text = script(replace(pair(*outcomes, case=case), kind=kind), environment_hint=HINT)
+
+    assert _run(text, (7, np.array([3.0], "float32"))) == "no difference"
+    assert _run(text, (1, np.array([2], "int32"))).startswith("DIFFERENT: int32 (1,) instead of")
+    assert _run(text, (1,)).startswith("DIFFERENT")
+
+
+def test_a_nested_result_that_is_refused_needs_no_comparison() -> None:
+    case = replace(call(api="planted.f"), arguments=())
+    tree = ["L", "tuple", [["i", "1"], json.loads(_tensor([2.0]))], 2]
+    outcomes = (Passed(json.dumps(tree).encode(), 0.1), Passed(b"null", 0.1))
+    text = script(replace(pair(*outcomes, case=case), kind="refused"), environment_hint=HINT)
+
+    assert "def difference" not in text
+    assert _run(text, (5,)) == "no difference"
+
+
 def test_equal_elements_are_written_once() -> None:
     case = replace(call(api="planted.f"), arguments=())
     finding_of_difference = pair(

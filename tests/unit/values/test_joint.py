@@ -103,3 +103,12 @@ def test_mutate_jointly_keeps_calls_whose_lists_fix_the_shape() -> None:
 
 def test_mutate_jointly_without_tensors_changes_nothing() -> None:
     assert mutated(0, axis=AXIS) == ({"axis": AXIS}, ())
+
+
+def test_mutate_jointly_often_halves_the_precision_of_all_operands() -> None:
+    drawn = [mutated(seed, x=LEFT, y=RIGHT)[0].values() for seed in range(1000)]
+    dtypes = [{one.dtype for one in row if isinstance(one, TensorValue)} for row in drawn]
+
+    halved = sum(names in ({"float16"}, {"bfloat16"}) for names in dtypes)
+
+    assert 100 < halved < 300
