@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -48,7 +49,7 @@ from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
@@ -56,11 +57,10 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
 
 FILLS = (0x25, 0xAA, 0)
-"""Bytes that fill new memory in the repetitions of a call, of which the last follows others."""
-BEFORE = 8
-"""Number of other calls before the last repetition."""
-CALM = {"refused", "accepted", "exception", "dtype", "shape"}
-"""Kinds of differences whose calls precede others: they neither crash nor hang."""
+"""Bytes that fill new memory in the repetitions of a call."""
+TOGETHER = 16
+LOSING = ("crash", "hang")
+"""Kinds of differences in which a call loses its worker, so that it has one of its own."""
 PER_KIND = 3
 """Calls of one API and kind of difference that are repeated."""
 RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-3, "complex64": 1e-3}
@@ -190,28 +190,40 @@ class Pair:
 
     def steady(self, differences: Sequence[Difference]) -> Iterator[Difference]:
         """Yield the differences that show again each time, and not within a release."""
-        calm = [encode(one.case) for one in differences if one.kind in CALM]
-        for number, difference in enumerate(differences):
-            for repetition, fill in enumerate(FILLS):
-                case = encode(replace(difference.case, seed=repetition))
-                before = calm[number : number + BEFORE] if repetition == len(FILLS) - 1 else []
+        for repetition, fill in enumerate(FILLS):
+            for numbers in together(differences, random.Random(repetition)):
+                cases = [replace(differences[one].case, seed=repetition) for one in numbers]
                 for name in self.names:
-                    key = ("again", number, repetition, name)
-                    job = Job(name, key, (*before, case), fresh=True, perturb=fill)
+                    key = ("again", repetition, numbers)
+                    job = Job(name, key, tuple(map(encode, cases)), fresh=True, perturb=fill)
                     self._dispatcher.add(job, Priority.NORMAL)
         outcomes: dict[tuple[int, str], dict[int, Outcome]] = defaultdict(dict)
         while not self._dispatcher.is_idle:
             for result in self._dispatcher.wait(1.0):
-                _, number, repetition, name = cast("tuple[str, int, int, str]", result.job.key)
-                outcomes[number, name][repetition] = result.outcomes[-1]
+                _, repetition, numbers = cast("tuple[str, int, tuple[int, ...]]", result.job.key)
+                for number, outcome in zip(numbers, result.outcomes, strict=False):
+                    outcomes[number, result.job.target][repetition] = outcome
         for number, difference in enumerate(differences):
             base, head = (outcomes[number, name] for name in self.names)
-            kinds = {kind_of_difference(base[one], head[one]) for one in base}
-            within = {
-                kind_of_difference(side[0], one) for side in (base, head) for one in side.values()
-            }
-            if kinds == {difference.kind} and within == {""}:
+            if len(base) == len(head) == len(FILLS) and is_steady(difference.kind, base, head):
                 yield difference
+
+
+def together(differences: Sequence[Difference], rng: random.Random) -> Iterator[tuple[int, ...]]:
+    """Yield the numbers of differences whose calls share a worker, in a random order."""
+    alone = [n for n, one in enumerate(differences) if one.kind.startswith(LOSING)]
+    others = [n for n, one in enumerate(differences) if not one.kind.startswith(LOSING)]
+    rng.shuffle(others)
+    yield from ((number,) for number in alone)
+    yield from (
+        tuple(others[start : start + TOGETHER]) for start in range(0, len(others), TOGETHER)
+    )
+
+
+def is_steady(kind: str, base: Mapping[int, Outcome], head: Mapping[int, Outcome]) -> bool:
+    """Return whether a kind of difference shows between all runs, and none within a release."""
+    within = {kind_of_difference(side[0], one) for side in (base, head) for one in side.values()}
+    return within == {""} and {kind_of_difference(base[n], head[n]) for n in base} == {kind}
 
 
 def select_known(records: Any) -> dict[str, ApiRecord]:

@@ -138,6 +138,13 @@ def name_of(body):
     return body["name"]
 
 @api_view(["POST"])
+def uploaded(request):
+    image = request.FILES["image"].read()
+    if request.data["image"].size != len(image) or not image:
+        return Response({{"unlike": request.nothing}})
+    return Response({{"felt": score_of(request.data["text"]) > 0.3}})
+
+@api_view(["POST"])
 def shown(request):
     if score_of(request.data["text"]) > 0.3:
         return Response({{"name": request.user.get_full_name()}})
@@ -217,7 +224,8 @@ def test_views_of_the_rest_framework_get_its_requests(tmp_path: Path) -> None:
         tmp_path / "site", views=REST_VIEWS, apps=f"{AUTH} 'rest_framework',"
     )
 
-    assert problems(results, "Asked.get", "Posted.post", "Moods.create", "shown") == {}
+    views = ("Asked.get", "Posted.post", "Moods.create", "uploaded", "shown")
+    assert problems(results, *views) == {}
     assert never(results) == set()
     assert failures(results) == {}
     assert unjudged(results) == {("Moods.create", "NotGivenError")}

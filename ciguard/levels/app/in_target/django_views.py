@@ -230,23 +230,40 @@ def _request(parts: Dict[str, Any], user: Any) -> Any:
     factory = importlib.import_module("django.test").RequestFactory()
     query = urllib.parse.urlencode(parts.get("args", {}))
     path = f"/?{query}" if query else "/"
-    if "json" in parts:
+    is_form = bool(parts.keys() & {"form", "files"})
+    if "json" in parts and is_form:
+        request = _form(path, parts)
+    elif "json" in parts:
         body = json.dumps(parts["json"])
         request = factory.post(path, data=body, content_type="application/json")
         request.data = event(parts["json"])
     elif "data" in parts:
         body = parts["data"].get("", b"")
         request = factory.generic("POST", path, body, content_type="application/octet-stream")
-    elif query and not parts.keys() & {"form", "files"}:
+    elif query and not is_form:
         request = factory.get(path)
     else:
-        request = factory.post(path, {**parts.get("form", {}), **_files(parts.get("files", {}))})
+        request = _form(path, parts)
     request.query_params = request.GET  # as code for the REST framework reads it
     request.META, request.COOKIES = NotAll(request.META), NotAll(request.COOKIES)
     request.user = request._force_auth_user = user  # noqa: SLF001 - for the REST framework
     request.session = _session()
     storage = importlib.import_module("django.contrib.messages.storage.cookie").CookieStorage
     request._messages = storage(request)  # noqa: SLF001 - where Django's messages look for it
+    return request
+
+
+def _form(path: str, parts: Dict[str, Any]) -> Any:
+    """Return a request with a form, whose fields and files the REST framework reads as data."""
+    factory = importlib.import_module("django.test").RequestFactory()
+    parsed, files = parts.get("json", {}), _files(parts.get("files", {}))
+    fields = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in parsed.items()
+    }
+    request = factory.post(path, {**fields, **parts.get("form", {}), **files})
+    if "json" in parts:
+        request.data = NotAll({**event(parsed), **files})
     return request
 
 
