@@ -40,7 +40,7 @@ _FLOATS = (float("nan"), float("inf"), float("-inf"), 0.0, -1.0)
 _INTEGERS = (0, -1, -(2**63), 2**63 - 1, 2**31 - 1)
 _MAX_ELEMENTS = 4096
 _NARROW_INTEGERS = ("uint8", "int8", "int16")
-_NARROW_DTYPES = {
+_NARROWER_DTYPES = {
     "float32": ("float16", "bfloat16"),
     "float64": ("float16", "bfloat16"),
     "int32": _NARROW_INTEGERS,
@@ -108,7 +108,9 @@ def _change_dtype(rng: random.Random, tensors: list[AnyTensor]) -> _Change:
     """Return a change of all tensors of one dtype to another dtype."""
     dtype = tensors[int(rng.random() * len(tensors))].dtype
     is_near = rng.random() < _NEAR_SHARE
-    candidates = _NARROW_DTYPES.get(dtype, element_types.EVERY) if is_near else element_types.EVERY
+    candidates = (
+        _NARROWER_DTYPES.get(dtype, element_types.EVERY) if is_near else element_types.EVERY
+    )
     new_dtype = candidates[int(rng.random() * len(candidates))]
 
     def change(tensor: AnyTensor) -> AnyTensor:

@@ -174,7 +174,7 @@ def test_a_call_that_passed_is_repeated_with_other_elements_of_the_same_shape() 
 
 def test_most_calls_have_no_64_bit_dtypes() -> None:
     level = learned(PASSED)
-    batches = [level.visit(REDUCE.api, number) for number in range(1, 40)]
+    batches = [level.visit(REDUCE.api, number) for number in range(1, 200)]
 
     dtypes = [
         value.dtype
