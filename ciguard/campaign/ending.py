@@ -13,7 +13,8 @@ from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.called_functions import functions_of
 from ciguard.campaign.conclude import Conclusion, conclude
 from ciguard.campaign.initial_experience import run_parameters, save_experience
-from ciguard.campaign.scripts import check_scripts, script_targets_of
+from ciguard.campaign.script_checks import check_scripts
+from ciguard.campaign.scripts import script_targets_of
 from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
 from ciguard.domain.events import RunFinished, Warned

@@ -6,9 +6,10 @@ import json
 import os
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ciguard.errors import WorkerStartError
 from ciguard.execution.decode import WorkerExit, decode_exit, excerpt, read_bounded
@@ -156,17 +157,37 @@ class ChildTasks:
         Raises:
             WorkerStartError: if the target's server is gone.
         """
-        with tempfile.TemporaryFile(dir=self._scratch) as script:
-            script.write(text.encode("utf-8", "backslashreplace"))
-            script.flush()
-            child_exit, log, stack = self._run("script", [script.fileno()], limit_s=limit_s)
+        (result,) = self.run_scripts([(text, limit_s)])
+        return result
+
+    def run_scripts(self, scripts: Sequence[tuple[str, float]]) -> list[ScriptResult]:
+        """Run several scripts at the same time, each in a child of the target's fork server.
+
+        Args:
+            scripts: text and timeout in seconds of each script.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        with ExitStack() as files:
+            children = []
+            for text, limit_s in scripts:
+                script = self._new_file(files)
+                script.write(text.encode("utf-8", "backslashreplace"))
+                script.flush()
+                children.append(self._start("script", [script.fileno()], limit_s, files))
+            self._await_exits(children)
+            return [self._script_result(child) for child in children]
+
+    def _script_result(self, child: _RunningChild) -> ScriptResult:
+        child_exit, log, stack = child.ended()
         has_exited = os.WIFEXITED(child_exit.status) and not child_exit.killed_for
         code = os.WEXITSTATUS(child_exit.status) if has_exited else None
         if code in {0, 1}:
             return ScriptResult(code, None, log)
         on_device = self._server.spec.device != "cpu"
         outcome = decode_exit(
-            child_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device
+            child_exit, log=log, stack=stack, limit_s=child.limit_s, on_device=on_device
         )
         return ScriptResult(code, outcome, log)
 
@@ -174,31 +195,71 @@ class ChildTasks:
         self, operation: str, descriptors: Sequence[int], *, limit_s: float
     ) -> tuple[WorkerExit, str, str]:
         """Run one operation in a child; return its exit, its log and its stack."""
-        with (
-            tempfile.TemporaryFile(dir=self._scratch) as log,
-            tempfile.TemporaryFile(dir=self._scratch) as stack,
-        ):
-            ticket = self._server.request(operation, [*descriptors, log.fileno(), stack.fileno()])
-            child_exit = self._await_exit(ticket, limit_s)
-            stack_text = read_bounded(stack.fileno()).decode("utf-8", "replace")
-            return child_exit, excerpt(read_bounded(log.fileno())), stack_text
+        with ExitStack() as files:
+            child = self._start(operation, descriptors, limit_s, files)
+            self._await_exits([child])
+            return child.ended()
 
-    def _await_exit(self, ticket: int, limit_s: float) -> WorkerExit:
+    def _start(
+        self, operation: str, descriptors: Sequence[int], limit_s: float, files: ExitStack
+    ) -> _RunningChild:
+        """Request a child for one operation, whose files stay open as long as `files`."""
+        log, stack = self._new_file(files), self._new_file(files)
+        ticket = self._server.request(operation, [*descriptors, log.fileno(), stack.fileno()])
         deadline = time.monotonic() + limit_s
-        pid = 0
-        killed_for = ""
-        while True:
+        return _RunningChild(ticket, limit_s, log.fileno(), stack.fileno(), deadline)
+
+    def _new_file(self, files: ExitStack) -> IO[bytes]:
+        """Return an empty temporary file, which is open as long as `files`."""
+        return files.enter_context(tempfile.TemporaryFile(dir=self._scratch))
+
+    def _await_exits(self, children: Sequence[_RunningChild]) -> None:
+        """Wait until all children have exited; kill those that exceed their timeouts."""
+        while running := [child for child in children if child.exit is None]:
             now = time.monotonic()
             self._server.check(now)
-            if self._server.has_report(min(max(deadline - now, _MIN_WAIT_S), _MAX_WAIT_S)):
+            left_s = min(child.deadline for child in running) - now
+            if self._server.has_report(min(max(left_s, _MIN_WAIT_S), _MAX_WAIT_S)):
                 report = self._server.next_report()
-                if isinstance(report, Forked) and report.ticket == ticket:
-                    pid = report.pid
-                elif isinstance(report, ChildExited) and report.pid == pid:
-                    return replace(report.exit, killed_for=killed_for)
-            elif pid and not killed_for and time.monotonic() > deadline:
-                killed_for = "time"
-                self._server.kill(pid, dump=True)
+                for child in running:
+                    child.note(report)
+                continue
+            for child in running:
+                if child.pid and not child.killed_for and time.monotonic() > child.deadline:
+                    child.killed_for = "time"
+                    self._server.kill(child.pid, dump=True)
+
+
+@dataclass(slots=True)
+class _RunningChild:
+    """A child that runs one operation."""
+
+    ticket: int
+    limit_s: float
+    log: int
+    """Descriptor of the file of its output."""
+    stack: int
+    """Descriptor of the file of its Python stack."""
+    deadline: float
+    """Time when it is killed, on the clock of `time.monotonic`."""
+    pid: int = 0
+    killed_for: str = ""
+    exit: WorkerExit | None = None
+
+    def note(self, report: Forked | ChildExited) -> None:
+        """Process a report of the server, which may be about another child."""
+        if isinstance(report, Forked):
+            self.pid = report.pid if report.ticket == self.ticket else self.pid
+        elif report.pid == self.pid:
+            self.exit = replace(report.exit, killed_for=self.killed_for)
+
+    def ended(self) -> tuple[WorkerExit, str, str]:
+        """Return the exit of a child that has ended, its log and its stack."""
+        if self.exit is None:
+            msg = f"child {self.ticket} is running"
+            raise AssertionError(msg)
+        stack = read_bounded(self.stack).decode("utf-8", "replace")
+        return self.exit, excerpt(read_bounded(self.log)), stack
 
 
 def _description(target: str, line: bytes) -> dict[str, Any]:

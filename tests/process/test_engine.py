@@ -348,6 +348,19 @@ def test_a_worker_cannot_signal_the_guard(dispatcher: Dispatcher) -> None:
     assert result.exit_code == 7
 
 
+def test_scripts_run_at_the_same_time_and_each_has_its_own_result(dispatcher: Dispatcher) -> None:
+    sleep = "import os, time\nprint(time.monotonic())\ntime.sleep(5)\nprint(time.monotonic())"
+
+    *slept, hung = dispatcher.tasks("planted").run_scripts(
+        [(sleep, 30.0), (f"{sleep}\nos._exit(7)", 30.0), ("while True: pass", 0.5)]
+    )
+
+    assert [result.exit_code for result in slept] == [0, 7]
+    assert isinstance(hung.death, Hung)
+    began, ended = zip(*(map(float, result.log.split()) for result in slept), strict=True)
+    assert max(began) < min(ended)
+
+
 # --- servers --------------------------------------------------------------------------------------
 
 

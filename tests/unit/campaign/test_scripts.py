@@ -8,9 +8,8 @@ import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
 from program_examples import positive
 
+from ciguard.campaign.script_checks import check_scripts, fails_alike
 from ciguard.campaign.scripts import (
-    check_scripts,
-    fails_alike,
     file_name,
     remote_script_target,
     script_targets_of,
@@ -36,7 +35,7 @@ from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from ciguard.domain.events import Event
@@ -58,12 +57,13 @@ class FakeDispatcher:
         self.ran.append(target)
         return self
 
-    def run_script(self, text: str, *, limit_s: float) -> ScriptResult:
+    def run_scripts(self, scripts: Sequence[tuple[str, float]]) -> list[ScriptResult]:
+        ((text, limit_s),) = scripts
         assert "EXPECTED" in text or "CUDA_LAUNCH_BLOCKING" in text
         assert limit_s > 0
         if self.ran[-1] in self.differs_on:
-            return ScriptResult(1, None, "DIFFERENT: 1 is not 2")
-        return ScriptResult(0, None, "No difference.")
+            return [ScriptResult(1, None, "DIFFERENT: 1 is not 2")]
+        return [ScriptResult(0, None, "No difference.")]
 
 
 def result_of(trial: Generator[Event, None, list[Bucket]]) -> tuple[list[Event], list[Bucket]]:
