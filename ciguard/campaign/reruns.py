@@ -3,6 +3,7 @@
 The dispatcher reports such jobs (see `ciguard.execution.canaries`). Their cases run again, one by
 one, on every target of the job's stream, and are judged as usual, but not counted again. If that is
 invalid, too, each case gets a job of its own, so that one that corrupts its worker costs no others.
+Such a case alone counts as a crash if its worker crashes afterwards.
 
 A few cases whose results stay invalid are not judged, and a warning names them. If there are more,
 or some have not run again at the end of the run, `unsettled` reports them; their target counts as

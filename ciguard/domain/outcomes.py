@@ -90,7 +90,10 @@ _DEVICE_PREFIX = "CUDA "
 BROKEN_PROTOCOL = "broke the worker's protocol"
 CORRUPTED_WORKER = "left a worker that gets known outcomes wrong"
 CLOSED_DESCRIPTORS = "closed the worker's descriptors"
-_CAUSES_IN_WORKERS = frozenset({BROKEN_PROTOCOL, CORRUPTED_WORKER, CLOSED_DESCRIPTORS})
+CRASHED_AFTERWARDS = "left a worker that crashed afterwards"
+_CAUSES_IN_WORKERS = frozenset(
+    {BROKEN_PROTOCOL, CORRUPTED_WORKER, CLOSED_DESCRIPTORS, CRASHED_AFTERWARDS}
+)
 """Causes that concern the worker itself, so that a process without a worker does not end."""
 
 

@@ -48,6 +48,12 @@ class Assignment:
         hangs = sum(isinstance(outcome, Hung) for outcome in self.outcomes)
         return len(self.outcomes) == len(self.job.cases) or 0 < max_hangs <= hangs
 
+    @property
+    def is_alone(self) -> bool:
+        """True if the worker runs a single case, so that the job ends when its result is proven."""
+        is_own = (self.job.fresh or self.job.is_careful) and not self.job.session
+        return is_own and len(self.job.cases) == 1
+
     def may_retry(self, index: int) -> bool:
         """Return whether to retry the last batch; the number of retries is bounded."""
         if index == self.suspect or self.retries >= _MAX_RETRIES:

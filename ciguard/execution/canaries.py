@@ -7,7 +7,8 @@ worker; it is the last call of every replaced worker, and runs at least four tim
 
 The results of a worker are proven once it reports this crash. Until then the lane keeps its jobs.
 If a canary has a wrong outcome, or the worker exits in another way, these jobs are invalidated and
-the caller runs them again.
+the caller runs them again. A worker that runs a single case crashes before its result is returned.
+If it crashes between the case and the canary, the case corrupted its memory: it crashed.
 
 Canaries are not cases of the campaign: only the lane sees them, and they change no stored result.
 They detect accidents and simple forgeries. Code that recognises canaries can still deceive, which

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain.outcomes import Crashed
+from ciguard.domain.outcomes import CRASHED_AFTERWARDS, Crashed
 from ciguard.errors import WorkerStartError
 from ciguard.execution.assignment import AssignedBatch, Assignment
 from ciguard.execution.canaries import (
@@ -170,9 +170,12 @@ class Lane:
             return None
         self._batch = AssignedBatch()
         running = self._running
-        if running is None or len(running.outcomes) == len(running.job.cases):
+        if running is not None and len(running.outcomes) < len(running.job.cases):
+            self._send()
+        elif running is not None and running.is_alone and self.ledger.is_usable:
+            self._send_last()
+        else:
             return self._complete()
-        self._send()
         return None
 
     def _send(self) -> None:
@@ -260,9 +263,21 @@ class Lane:
             raise WorkerStartError(msg)
 
     def _judge_last(self, worker_exit: WorkerExit) -> None:
+        """Prove the worker's results if it crashed in the canary; see `canaries`.
+
+        A worker that ran a single case and crashed before the canary was harmed by the case.
+        """
         number, _ = self.worker.progress
-        if number == 1 and is_reported_fault(worker_exit):
+        is_fault = is_reported_fault(worker_exit)
+        running = self._running
+        if number == 1 and is_fault:
             self.ledger.prove()
+        elif running is None or not running.is_complete:
+            return  # these results are of earlier jobs
+        elif is_fault:
+            running.outcomes[-1] = Crashed(CRASHED_AFTERWARDS, (), self.worker.log())
+        else:
+            running.invalidate()
 
     def _attribute(self, running: Assignment, worker_exit: WorkerExit) -> None:
         previous_count = len(running.outcomes)

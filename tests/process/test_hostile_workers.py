@@ -15,7 +15,15 @@ from planted_workers import landlock, started
 from test_engine import TENSOR, call, encoded, outcomes_of, spec
 
 from ciguard.domain.api_calls import ApiCall, CallKind
-from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.outcomes import (
+    CRASHED_AFTERWARDS,
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    Passed,
+    Rejected,
+)
 from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, worker_monitor
 from ciguard.execution import process as processes
@@ -131,6 +139,37 @@ def test_the_shared_memory_keeps_its_size(dispatcher: Dispatcher) -> None:
 
     assert not isinstance(refused, Passed)
     assert isinstance(after, Passed)
+
+
+@pytest.mark.parametrize("fresh", [True, False], ids=["fresh", "careful"])
+def test_a_worker_that_crashes_after_its_only_case_was_harmed_by_it(
+    dispatcher: Dispatcher, *, fresh: bool
+) -> None:
+    case = encoded(attack("corrupt_for_later"))
+    job = Job("planted", "alone", (case,), fresh=fresh, is_careful=not fresh)
+    dispatcher.add(job)
+    dispatcher.add(replace(job, cases=(encoded(GOOD),)))
+
+    results: list[JobResult] = []
+    while len(results) < 2:
+        results += dispatcher.wait(1.0)
+
+    (harmed,), (good,) = (result.outcomes for result in results)
+    assert isinstance(harmed, Crashed)
+    assert (harmed.cause, harmed.needs_worker) == (CRASHED_AFTERWARDS, True)
+    assert isinstance(good, Passed)
+    assert prove(dispatcher) == []
+
+
+def test_results_of_a_worker_that_crashes_after_several_cases_are_void(
+    dispatcher: Dispatcher,
+) -> None:
+    cases = [GOOD, attack("corrupt_for_later")]
+
+    assert all(isinstance(one, Passed) for one in outcomes_of(dispatcher, *cases))
+
+    (void,) = prove(dispatcher)
+    assert len(void.cases) == len(cases)
 
 
 @pytest.mark.parametrize("version", [0, 7])

@@ -67,6 +67,12 @@ def turn_deaf() -> str:
     return "deaf"
 
 
+def corrupt_for_later() -> str:
+    """Let the worker crash after the call, as soon as it receives anything."""
+    _loop().receive_exactly = lambda *_: os.abort()
+    return "corrupted"
+
+
 def run_for_ever() -> None:
     """Spin, and keep telling ciguard that the call has just begun."""
     writer = next(o for o in gc.get_objects() if type(o).__name__ == "CellWriter")
