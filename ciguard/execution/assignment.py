@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain.outcomes import Hung
+from ciguard.domain.outcomes import Crashed, Hung
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +43,12 @@ class Assignment:
 
     @property
     def is_complete(self) -> bool:
-        """True if every case has an outcome, or so many hung that the rest is skipped."""
+        """True if every case has an outcome, or the rest is skipped after hangs or a crash."""
         max_hangs = self.job.max_hangs
         hangs = sum(isinstance(outcome, Hung) for outcome in self.outcomes)
-        return len(self.outcomes) == len(self.job.cases) or 0 < max_hangs <= hangs
+        if len(self.outcomes) == len(self.job.cases) or 0 < max_hangs <= hangs:
+            return True
+        return self.job.stops_at_crash and any(isinstance(one, Crashed) for one in self.outcomes)
 
     @property
     def is_alone(self) -> bool:

@@ -40,6 +40,8 @@ class Job:
     """True to run in a new worker that runs nothing else, before or after."""
     max_hangs: int = 0
     """Number of hangs after which the remaining cases are skipped; 0 never skips any."""
+    stops_at_crash: bool = False
+    """True to skip the remaining cases after a case that crashes."""
     perturb: int = 0
     """Byte that fills newly allocated memory and seeds the random generators of a fresh worker.
 
@@ -75,6 +77,6 @@ class JobResult:
     job: Job
     """Job that was run."""
     outcomes: tuple[Outcome, ...]
-    """One outcome per case, in order; fewer if too many cases hung."""
+    """One outcome per case, in order; fewer if too many cases hung, or one crashed."""
     elapsed_s: float
     """Wall time of the job, in seconds."""

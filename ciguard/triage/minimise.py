@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.domain.case import case_id
 from ciguard.domain.findings import Confirmation
 from ciguard.execution import Job, Priority
-from ciguard.oracles import encode_for_target, is_expressible, judge
+from ciguard.oracles import encode_for_target, is_expressible, judge, traits_of
 from ciguard.triage.buckets import simplicity
 from ciguard.triage.confirm import Confirmer
 from ciguard.triage.fingerprint import fingerprint
@@ -166,9 +166,18 @@ class Minimiser:
             return
         search.running = tuple(variants[:_GROUP_SIZE])
         search.outcomes = {}
+        # The first variant that crashes is the simplest of them, and each crash costs a worker.
+        stops_at_crash = traits_of(search.best.oracle).is_crash
         for target in targets:
             cases = tuple(encode_for_target(target, case, subject) for case in search.running)
-            job = Job(target, (self.KEY, search.key), cases, fresh=True, max_hangs=1)
+            job = Job(
+                target,
+                (self.KEY, search.key),
+                cases,
+                fresh=True,
+                max_hangs=1,
+                stops_at_crash=stops_at_crash,
+            )
             self._dispatcher.add(job, Priority.BACKGROUND)
 
     def take(self, result: JobResult) -> list[Finding]:
@@ -202,7 +211,7 @@ class Minimiser:
         subject = self._subject_of(search.best)
         results = zip(
             search.running, *search.outcomes.values(), strict=False
-        )  # a hang skips the remaining cases
+        )  # a hang, or a crash that is searched, skips the remaining cases
         for case, *case_outcomes in results:
             search.attempted.add(case_id(case))
             outcomes = dict(zip(search.outcomes, case_outcomes, strict=True))

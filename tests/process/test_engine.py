@@ -154,6 +154,15 @@ def test_preliminary_timeout_ends_a_case_early_without_a_stack(dispatcher: Dispa
     assert isinstance(after, Passed)
 
 
+def test_a_job_that_stops_at_a_crash_skips_the_remaining_cases(dispatcher: Dispatcher) -> None:
+    cases = call("double", TENSOR), call("fragile", -1), call("double", TENSOR)
+    dispatcher.add(Job("planted", "test", tuple(map(encoded, cases)), stops_at_crash=True))
+
+    (result,) = [result for _ in range(100) for result in dispatcher.wait(0.1)]
+
+    assert [type(outcome) for outcome in result.outcomes] == [Passed, Crashed]
+
+
 def test_only_slow_cases_have_the_longer_preliminary_timeout(dispatcher: Dispatcher) -> None:
     usual, slow = encoded(call("spin", -1)), encoded(call("spin", -2))
     slow_cases = frozenset({slow})

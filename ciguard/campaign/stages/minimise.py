@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _MAX_SHARE_BESIDE_EXPLORING = 0.15
 """Maximum time of workers that minimise while others explore, as a share of the elapsed time."""
 
+_MAX_SHARE_AFTER_EXPLORING = 0.05
+"""Maximum time that exploring leaves for minimising, as a share of the budget."""
+
 
 class Minimise(CampaignStage):
     """Minimises new buckets by decreasing severity, beside exploring and after it.
@@ -64,16 +67,18 @@ class Minimise(CampaignStage):
 
     @property
     def needed_s(self) -> float:
-        """Expected time for the buckets that exploring leaves time for, in seconds.
+        """Expected time for minimising, as far as exploring leaves time for it, in seconds.
 
-        Hangs and those of low severity are minimised if time is left.
+        Hangs, buckets of low severity, and those that take more than a share of the budget are
+        minimised if time is left.
         """
         self._update_waiting()
         waiting = sum(
             bucket.finding.severity > Severity.LOW and not _takes_whole_timeout(bucket)
             for bucket in self._waiting.values()
         )
-        return self._minimiser.needed_s + waiting * self._minimiser.seconds_per_search
+        needed_s = self._minimiser.needed_s + waiting * self._minimiser.seconds_per_search
+        return min(needed_s, _MAX_SHARE_AFTER_EXPLORING * self._state.budget.total_s)
 
     def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
         """Minimise one bucket at a time beside exploring.
