@@ -39,7 +39,7 @@ _MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _ScriptTrial:
     """The script of a bucket, and the target that it runs on."""
 
     bucket: Bucket
@@ -98,7 +98,7 @@ def check_scripts(
 
 def _trials(
     buckets: Iterable[Bucket], members: Mapping[str, Member], case_limit_s: float
-) -> Iterator[_Trial]:
+) -> Iterator[_ScriptTrial]:
     """Yield the trials of the buckets whose scripts can run."""
     script_targets = script_targets_of(members)
     order = sorted(
@@ -113,7 +113,7 @@ def _trials(
             continue  # workers cannot start Valgrind
         limit_for = limit_of if finding.case.is_api_use else program_limit_s
         is_timed = is_measured(finding) or finding.kind == SLOW
-        yield _Trial(
+        yield _ScriptTrial(
             bucket,
             name,
             text_of(bucket, script_targets),
@@ -122,9 +122,9 @@ def _trials(
         )
 
 
-def _at_once(trials: Iterable[_Trial]) -> Iterator[list[_Trial]]:
+def _at_once(trials: Iterable[_ScriptTrial]) -> Iterator[list[_ScriptTrial]]:
     """Yield successive trials that run at the same time, on one target."""
-    together: list[_Trial] = []
+    together: list[_ScriptTrial] = []
     lanes = math.ceil(usable_cores())
     for trial in trials:
         is_last = together and (together[0].target != trial.target or together[0].is_alone)
@@ -163,7 +163,7 @@ class _Checker:
             for (_, limit_s), result in zip(scripts, results, strict=True)
         ]
 
-    def fails(self, trial: _Trial, first: ScriptResult | None) -> bool | None:
+    def fails(self, trial: _ScriptTrial, first: ScriptResult | None) -> bool | None:
         """Return whether a script fails as its finding does; None if the budget ends first.
 
         Whether a process ends may depend on its memory, so such a script is run up to three times.
@@ -180,7 +180,7 @@ class _Checker:
             (result,) = self.run(trial.target, [(trial.text, trial.limit_s)])
         return None if result is None else fails_alike(trial.bucket, result)
 
-    def doubt(self, trial: _Trial, *, fails: bool) -> str:
+    def doubt(self, trial: _ScriptTrial, *, fails: bool) -> str:
         """Return why a finding is flaky; empty if it is not.
 
         Args:
