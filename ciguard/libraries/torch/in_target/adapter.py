@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import shutil
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ class TorchAdapter(contract.Adapter):
         os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         # Otherwise inductor starts a pool of processes, each of which imports torch.
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+        if shutil.which("openssl") is None:  # inductor hashes the headers with it
+            os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
         warnings.simplefilter("ignore")
         torch = importlib.import_module("torch")
         self._torch = torch
