@@ -68,6 +68,8 @@ COARSE_RTOL = 0.1
 SMALLEST = 1e-30
 """Magnitude below which a result may be flushed to zero."""
 HARD = {Crashed: "crash", Hung: "hang", Errored: "internal-error"}
+REGRESSIONS = {"refused", "dtype", "shape", "structure", "values", "nan"}
+"""Kinds of differences that are regressions of the head, besides crashes, errors and hangs."""
 KINDS_OF_BUCKETS = {"crash": "crash", "hang": "hang", "internal-error": "internal-error"}
 
 
@@ -292,8 +294,15 @@ def score(options: argparse.Namespace) -> int:
             print(f"missed {one['kind']:20} {api}: {one['text']}")
     for kind, results in sorted(by_kind.items()):
         print(f"{kind:24} {sum(results):4} of {len(results):4}")
+    regressed = [met for kind, results in by_kind.items() if is_regression(kind) for met in results]
+    print(f"regressions {sum(regressed)} of {len(regressed)}")
     print(f"families {sum(families.values())} of {len(families)}")
     return 0
+
+
+def is_regression(kind: str) -> bool:
+    """Return whether a kind of difference is a regression of the head."""
+    return kind in REGRESSIONS or kind.endswith("on head")
 
 
 def bucket_apis(bucket: dict[str, Any]) -> list[str]:
