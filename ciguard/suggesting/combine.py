@@ -70,13 +70,30 @@ def combine(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) -
 
 
 def _may_be_none(clues: Sequence[ArgumentClue]) -> bool:
-    """Return whether a clue allows None; a default of None does not, as it may mean "required"."""
-    return any(
-        isinstance(clue.fact, PossibleValues)
-        and clue.fact.guess.kind is ArgumentKind.NONE
-        and clue.source is not ArgumentClueSource.DEFAULT
+    """Return whether a clue allows None; a default of None does not, as it may mean "required".
+
+    A hint without None is trusted, unless None is the default.
+    """
+    none_sources = _sources_of(clues, {ArgumentKind.NONE})
+    hinted = _sources_of(clues, set(ArgumentKind) - {ArgumentKind.NONE})
+    is_excluded = ArgumentClueSource.HINT in hinted and not none_sources & {
+        ArgumentClueSource.HINT,
+        ArgumentClueSource.DEFAULT,
+    }
+    if is_excluded:
+        return False
+    return bool(none_sources - {ArgumentClueSource.DEFAULT}) or any(
+        isinstance(clue.fact, AllowedValues) and None in clue.fact.values for clue in clues
+    )
+
+
+def _sources_of(clues: Sequence[ArgumentClue], kinds: set[ArgumentKind]) -> set[ArgumentClueSource]:
+    """Return the sources of the clues that an argument may have a value of one of the kinds."""
+    return {
+        clue.source
         for clue in clues
-    ) or any(isinstance(clue.fact, AllowedValues) and None in clue.fact.values for clue in clues)
+        if isinstance(clue.fact, PossibleValues) and clue.fact.guess.kind in kinds
+    }
 
 
 def _enumerated_guesses(allowed: AllowedValues) -> list[Guess]:
@@ -122,7 +139,8 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
             # Either one integer for all dimensions, or a list with one integer per dimension.
             guesses = [replace(guesses[0], items=(option,)) for option in merged[-1:]]
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
-            guesses = _with_items(guesses, items, is_looped=ArgumentKind.LIST in by_kind)
+            is_looped = ArgumentKind.LIST in by_kind and not _has_stated_length(by_kind[kind])
+            guesses = _with_items(guesses, items, is_looped=is_looped)
         if kind in _NUMBERS:
             guesses = [guess for other in _NUMBERS for _, guess in by_kind.get(other, ())]
             numbers = _numbers(kind, guesses, bounds, named)
@@ -134,6 +152,14 @@ def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]
             is_array = kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}
             merged += _arrays(kind, by_kind[kind]) if is_array else _other_guesses(kind, guesses)
     return merged
+
+
+def _has_stated_length(guesses: list[tuple[ArgumentClueSource, Guess]]) -> bool:
+    """Return whether a hint or the documentation states the number of items."""
+    return any(
+        source <= ArgumentClueSource.DOC and guess.length.low == guess.length.high is not None
+        for source, guess in guesses
+    )
 
 
 def _powers_of_two(bounds: NumberRange, guesses: list[Guess]) -> Guess:

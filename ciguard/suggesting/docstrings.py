@@ -95,7 +95,8 @@ def docstring_clues(subject: UnannotatedFunction, clues: Clues, *, is_torch: boo
                 continue
             stated = described.doc_type or _first_phrase(described.doc)
             reason = _quoted(": ".join(filter(None, (described.doc_type, described.doc))))
-            text = _Text(stated, described.doc, names - {name}, is_torch)
+            is_prose = not described.doc_type
+            text = _Text(stated, described.doc, names - {name}, is_torch, is_prose)
             kinds = _signature_kinds(clues, name)
             for fact in _facts(text, kinds):
                 clues.add(name, ArgumentClueSource.DOC, fact, reason)
@@ -154,6 +155,8 @@ class _Text:
     """Names of the other arguments."""
     is_torch: bool
     """True if an array is a tensor."""
+    is_prose: bool
+    """True if the type is not documented apart from the description."""
 
     @property
     def whole(self) -> str:
@@ -211,7 +214,10 @@ def _guesses(text: _Text) -> list[Guess]:
     """Return guesses for the types that a docstring states."""
     parts = _SEPARATOR.split(_DEFAULT.sub("", text.stated))
     types = [_DEFAULT.sub("", part).strip() for part in parts]
-    return [guess for part in types if (guess := _guess(part, is_torch=text.is_torch))]
+    guesses = [_guess(part, is_torch=text.is_torch) for part in types]
+    if text.is_prose and guesses[0] is None:
+        return []  # "used if x is an int or float" does not begin with a type
+    return [guess for guess in guesses if guess]
 
 
 def _guess(text: str, *, is_torch: bool) -> Guess | None:

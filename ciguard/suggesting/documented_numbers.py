@@ -44,9 +44,10 @@ _DEMAND = re.compile(
 )
 _BRACES = re.compile(r"\{(?P<items>[^{}]{3,200})\}")
 _QUOTED = re.compile(r"'([^']{1,30})'|\"([^\"]{1,30})\"|`{1,2}([A-Za-z]\w{0,29})`{1,2}")
+_QUOTED_ITEM = r"`{0,2}['\"][^'\"]{1,30}['\"]`{0,2}"
 _LISTED = re.compile(
-    r"(?:one of|either|must be|can be|options?(?: are)?:?|:)\s*"
-    r"(?P<list>(?:['\"][^'\"]{1,30}['\"](?:\s*(?:,|\||/|or|and|, or)\s*)?){2,})"
+    r"(?:^|\. |one of|either|must be|can be|options?(?: are)?:?|:)\s*"
+    rf"(?P<list>(?:{_QUOTED_ITEM}(?:\s*(?:, or|,|\||/|or|and)\s*)?){{2,}})"
 )
 _LISTED_INTEGERS = re.compile(
     rf"(?:^|\b(?:one of|either|must be|can be)\b|[:,(])\s*"

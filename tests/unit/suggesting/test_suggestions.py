@@ -566,6 +566,41 @@ def test_an_axis_lies_within_the_dimensions_of_the_array(
     assert values(source)["axis"] == expected
 
 
+def test_prose_that_names_a_type_of_something_else_is_no_type() -> None:
+    source = '''
+        def f(n: int, device: torch.device = None):
+            """Do.
+
+            Args:
+                n: Size.
+                device: Used if the size is an int or float.
+            """
+    '''
+    assert values(source) == {"n": "ints(min=1, max=8)"}
+
+
+def test_a_hinted_length_outranks_a_loop_and_a_hint_outranks_a_check_for_none() -> None:
+    source = '''
+        def f(size: tuple[int, int], x: np.ndarray, mode: str):
+            """Do.
+
+            Args:
+                size: Height and width.
+                x: Shape (n,).
+                mode: ``'sobel'`` or ``'diff'``.
+            """
+            if x is not None and not isinstance(x, np.ndarray):
+                raise TypeError
+            for side in size:
+                range(side)
+    '''
+    assert values(source) == {
+        "size": "tuples(ints(min=1, max=8), ints(min=1, max=8))",
+        "x": 'np_arrays("float32", ("n",))',
+        "mode": 'froms(["sobel", "diff"])',
+    }
+
+
 def test_functions_of_integers_of_unknown_range_are_left_out() -> None:
     source = '''
         def unknown(labels: NDArray[np.int64]):
