@@ -233,7 +233,8 @@ class _ChainProver:
             return None
         if z3.is_string(pair[0]) and not isinstance(op, ast.Eq | ast.NotEq):
             return None
-        self._store_range(node)
+        if not z3.is_string(pair[0]):
+            self._store_range(node)
         return _ORDERS[type(op)](*pair)
 
     def _pair(self, left: ast.expr, right: ast.expr) -> tuple[Term, Term] | None:
