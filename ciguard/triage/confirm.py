@@ -195,20 +195,20 @@ class Confirmer:
         """
         lanes = self._dispatcher.lanes
         running = [takes_long(group.candidates[0].finding) for group in self._groups.values()]
-        room = {
+        free_slots = {
             True: (1 if is_patient else lanes) - running.count(True),
             False: lanes + _MORE_GROUPS_THAN_LANES - running.count(False),
         }
         delayed: list[tuple[int, int, Candidate]] = []
-        while self._queue and max(room.values()) > 0:
+        while self._queue and max(free_slots.values()) > 0:
             entry = heapq.heappop(self._queue)
             finding = entry[2].finding
             is_alone = traits_of(finding.oracle).loses_worker
             is_early = is_patient and not is_alone and len(self._queue) < _MAX_GROUP_SIZE
-            if is_early or room[takes_long(finding)] <= 0:
+            if is_early or free_slots[takes_long(finding)] <= 0:
                 delayed.append(entry)
                 continue
-            room[takes_long(finding)] -= 1
+            free_slots[takes_long(finding)] -= 1
             candidates = [entry[2]]
             if not is_alone:
                 candidates += self._dequeue_companions(tuple(finding.outcomes))
