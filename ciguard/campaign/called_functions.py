@@ -79,12 +79,3 @@ class CalledFunctions:
     def continue_from(self, state: Iterable[Any]) -> None:
         """Restore the state of an interrupted run."""
         self.tested.update(map(str, state))
-
-
-def functions_of(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return why functions were not tested; a function is tested if it is in any of the parts."""
-    reasons: dict[str, str] = {}
-    for part in parts:
-        for name, reason in part.items():
-            reasons[name] = reason and reasons.get(name, reason)
-    return reasons

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import histories
 from ciguard.campaign.announcing import announce
 from ciguard.campaign.baseline_status import baseline_status
-from ciguard.campaign.called_functions import functions_of
 from ciguard.campaign.conclude import Conclusion, conclude
 from ciguard.campaign.initial_experience import run_parameters, save_experience
 from ciguard.campaign.script_checks import check_scripts
@@ -18,7 +17,7 @@ from ciguard.campaign.scripts import script_targets_of
 from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
 from ciguard.domain.events import RunFinished, Warned
-from ciguard.domain.parts import StreamProgress
+from ciguard.domain.parts import StreamProgress, functions_of
 from ciguard.domain.value_table import merged_values
 
 if TYPE_CHECKING:

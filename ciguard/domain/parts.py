@@ -41,7 +41,7 @@ from ciguard.domain.value_table import (
 from ciguard.domain.visits import unpack_visits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ciguard.domain.values import Json
 
@@ -166,6 +166,15 @@ class Part:
 def part_name(targets: tuple[str, ...], shard: Shard) -> str:
     """Return the name of a part in messages, such as `shard 2/8 of torch==2.13.0`."""
     return f"shard {shard} of {', '.join(targets)}"
+
+
+def functions_of(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return why functions were not tested; a function is tested if it is in any of the parts."""
+    reasons: dict[str, str] = {}
+    for part in parts:
+        for name, reason in part.items():
+            reasons[name] = reason and reasons.get(name, reason)
+    return reasons
 
 
 def without_run_results(bucket: Bucket) -> Bucket:

@@ -11,13 +11,13 @@ from ciguard.domain.text import visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.upgrade import upgrade_of
 from ciguard.reports.wording import (
-    NO_APIS,
     REPRODUCED,
     apis_text,
     by_cause,
-    by_severity_and_library,
+    by_severity_and_part,
     counts_text,
     fixed_text,
+    functions_text,
     in_display_order,
     issue_text,
     message_without_api,
@@ -105,7 +105,10 @@ def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Cons
 
 
 def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
-    """Yield a line for each target: the numbers of its APIs and outcomes, or why it did not run."""
+    """Yield a line for each target: the numbers of its APIs and outcomes, or why it did not run.
+
+    A further line has the number of the user's functions, if the run tests some.
+    """
     names = [visible(target.name, limit=_MAX_NAME_WIDTH) for target in event.targets]
     width = max(map(len, names), default=0)
     for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
@@ -114,8 +117,10 @@ def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
             continue
         counts = target.tally.as_dict()
         called = apis_text(event, target)
-        apis = f"{called} APIs, " if called != NO_APIS else ""
+        apis = f"{called} APIs, " if called else ""
         yield ConsoleLine(text=f"  {name} {apis}{target.tally.total:,} cases: {tally_text(counts)}")
+    if functions := functions_text(event):
+        yield ConsoleLine(text=f"  annotated functions: {functions} tested")
 
 
 def _counts(event: RunFinished, plan: Plan | None) -> str:
@@ -133,11 +138,11 @@ def _upgrade(upgrade: UpgradeChanges | None) -> Iterator[ConsoleLine]:
 
 
 def _bucket_lines(event: RunFinished) -> Iterator[ConsoleLine]:
-    """Yield the most severe buckets of each library and severity, one line per cause."""
+    """Yield the most severe buckets of each tested part and severity, one line per cause."""
     lines_left = TOP_BUCKETS
-    for group in by_severity_and_library(event.buckets):
+    for group in by_severity_and_part(event.buckets):
         yield ConsoleLine(
-            text=f"  {visible(group.library, limit=60)} {group.severity.label}: "
+            text=f"  {visible(group.part, limit=60)} {group.severity.label}: "
             f"{counts_text(group.buckets)}",
             severity=group.severity,
         )

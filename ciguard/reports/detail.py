@@ -20,7 +20,7 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import derivation_diff, origin_rows, realism
+from ciguard.triage import derivation_diff, origin_rows, realism, tested_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,7 +112,7 @@ def _fact_lines(bucket: Bucket) -> Iterator[str]:
     if finding.pair is not PairKind.NONE:
         yield f"Between:   targets that differ in {finding.pair.value}"
     yield f"Level:     {finding.case.level}"
-    yield f"Library:   {visible(finding.library)}"
+    yield f"Tested:    {visible(tested_part(finding))}"
     for name, text in origin_rows(finding.case):
         yield f"{name}:".ljust(11) + visible(text, limit=_ORIGIN_LIMIT)
     yield f"Findings:  {bucket.count}"

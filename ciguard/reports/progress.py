@@ -122,7 +122,8 @@ class Progress:
             case Provisioning():
                 self._provision(event)
             case TargetReady():
-                self._target(event.target.name).state = f"{event.target.apis:,} APIs"
+                apis = event.target.apis
+                self._target(event.target.name).state = f"{apis:,} APIs" if apis else "ready"
             case TargetUnavailable():
                 self._target(event.target).state = f"not run: {event.reason}"
             case BatchFinished():

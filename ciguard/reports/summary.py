@@ -22,6 +22,7 @@ from ciguard.reports.wording import (
     counts_text,
     evidence_rows,
     fixed_text,
+    functions_text,
     in_display_order,
     issue_address,
     issue_text,
@@ -172,6 +173,8 @@ _EXPLAINED = {
     "base and head were compared. They do not fail the check.",
 }
 """Title of a section → sentence below it."""
+_NOUNS = {"API": False, "function": True}
+"""True for the noun of the user's own code, by the nouns of what buckets are about."""
 
 
 def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
@@ -191,6 +194,12 @@ def _rate_text(bucket: Bucket) -> str:
     return f"{bucket.shown} of {bucket.tried}" if bucket.tried else ""
 
 
+def _noun_of(buckets: list[Bucket]) -> str:
+    """Return the noun of what buckets are about: APIs, functions of the user, or both."""
+    of_users = {bucket.finding.case.is_user_code for bucket in buckets}
+    return " or ".join(noun for noun, is_users in _NOUNS.items() if is_users in of_users)
+
+
 def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
     """Yield a table of buckets; optional columns that are empty in every row are omitted."""
     tracker = event.parameters.get("issues")
@@ -200,7 +209,7 @@ def _table(buckets: list[Bucket], event: RunFinished) -> Iterator[str]:
         "reproducer": lambda bucket: _code(bucket.reproducer),
     }
     columns = {name: text_of for name, text_of in optional.items() if any(map(text_of, buckets))}
-    headings = ["bucket", "severity", "class", "API", "what happened", "on", *columns]
+    headings = ["bucket", "severity", "class", _noun_of(buckets), "what happened", "on", *columns]
     yield f"| {' | '.join(headings)} |\n|{' --- |' * len(headings)}"
     groups = by_cause(buckets)
     for bucket, *others in groups[:MAX_ROWS]:
@@ -335,18 +344,22 @@ class _Details:
 
 
 def _targets(event: RunFinished) -> Iterator[str]:
+    has_apis = any(target.apis for target in event.targets)
     yield "\n## Targets\n"
-    yield f"| target | version | APIs called | cases | {' | '.join(STATUSES)} |"
-    yield "| --- | --- | ---: | ---: |" + " ---: |" * len(STATUSES)
+    columns = [*(["APIs called"] if has_apis else []), "cases", *STATUSES]
+    yield f"| target | version | {' | '.join(columns)} |"
+    yield "| --- | --- |" + " ---: |" * len(columns)
     for target in event.targets:
         counts = target.tally.as_dict()
         cells = [markdown_code(target.name), markdown_text(target.version)]
         if target.not_run:
-            cells += ["NOT RUN", "", *("" for _ in STATUSES)]
+            cells += ["NOT RUN", *("" for _ in columns[1:])]
         else:
-            cells += [apis_text(event, target), f"{target.tally.total:,}"]
-            cells += [f"{counts[status]:,}" for status in STATUSES]
+            cells += [apis_text(event, target) or "none"] if has_apis else []
+            cells += [f"{target.tally.total:,}", *(f"{counts[status]:,}" for status in STATUSES)]
         yield f"| {' | '.join(cells)} |"
+    if functions := functions_text(event):
+        yield f"\nAnnotated functions: {functions} tested."
 
 
 def _documentation(findings: list[DocumentationFinding]) -> Iterator[str]:

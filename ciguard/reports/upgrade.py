@@ -12,6 +12,7 @@ from ciguard.domain.text import markdown_code, markdown_text, shortened
 from ciguard.oracles import traits_of
 from ciguard.reports.wording import (
     by_cause,
+    functions_text,
     in_display_order,
     message_without_api,
     plural,
@@ -99,8 +100,8 @@ class UpgradeChanges:
     """Library, older version and newer version of each upgrade."""
     sections: Mapping[str, tuple[UpgradeEntry, ...]]
     """Entries by the name of their section, without empty sections."""
-    called: int
-    """Number of APIs that were called on the newer versions."""
+    called: str
+    """Numbers of APIs that were called on the newer versions, and of tested functions."""
     is_of_uses: bool
     """True if only the APIs that the user's sources use are included."""
 
@@ -118,7 +119,7 @@ class UpgradeChanges:
     def counts_text(self) -> str:
         """The number of entries by section: `Regressions: 1, Announced changes: 3`."""
         counts = (f"{TITLES[name][0]}: {len(items)}" for name, items in self.sections.items())
-        return ", ".join(counts) or f"No change found in {plural(self.called, 'called API')}"
+        return ", ".join(counts) or f"No change found in {self.called}"
 
 
 def upgrade_of(
@@ -141,7 +142,7 @@ def upgrade_of(
     met = [bucket for bucket in in_display_order(event.buckets) if _is_of_upgrade(bucket)]
     for name in TITLES:
         buckets = [bucket for bucket in met if section_of(bucket) == name]
-        used = [bucket for bucket in buckets if not uses or bucket.finding.api in uses]
+        used = [bucket for bucket in buckets if not uses or _is_used(bucket.finding, uses)]
         entries[name] += [_entry(group, uses) for group in by_cause(used)]
     for finding in documentation:
         if finding.check in _BY_CHECK and (not uses or finding.api in uses):
@@ -149,7 +150,7 @@ def upgrade_of(
     return UpgradeChanges(
         versions=versions,
         sections={name: tuple(items) for name, items in entries.items() if items},
-        called=sum(event.apis_exercised.get(name, 0) for name in _head_names(event)),
+        called=_called_text(event),
         is_of_uses=bool(uses),
     )
 
@@ -161,6 +162,18 @@ def _versions(event: RunFinished) -> Iterator[tuple[str, str, str]]:
         for head in (target for target in event.targets if target.name in heads):
             if head.library == base.library and head.version != base.version:
                 yield base.library, base.version, head.version
+
+
+def _is_used(finding: Finding, uses: Mapping[str, object]) -> bool:
+    """Return whether a finding is about an API in use, or about the user's project itself."""
+    return finding.api in uses or finding.case.is_user_code
+
+
+def _called_text(event: RunFinished) -> str:
+    called = sum(event.apis_exercised.get(name, 0) for name in _head_names(event))
+    functions = functions_text(event)
+    apis = [plural(called, "called API")] if called or not functions else []
+    return " and ".join([*apis, *([f"{functions} annotated functions"] if functions else [])])
 
 
 def _head_names(event: RunFinished) -> list[str]:

@@ -28,9 +28,10 @@ from ciguard.domain.outcomes import (
     Rejected,
     Stage,
 )
+from ciguard.domain.parts import functions_of
 from ciguard.domain.plan import PlanMode
 from ciguard.domain.text import shortened, visible
-from ciguard.triage import realism, without_local_paths
+from ciguard.triage import realism, tested_part, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,10 +62,11 @@ REPRODUCED = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 
 
 @dataclass(frozen=True, slots=True)
-class LibrarySection:
-    """The reproduced buckets of one library and one severity."""
+class Section:
+    """The reproduced buckets of one tested part and one severity."""
 
-    library: str
+    part: str
+    """The library, or a part of the user's project; see `tested_part`."""
     severity: Severity
     buckets: tuple[Bucket, ...]
 
@@ -150,15 +152,15 @@ def _points(bucket: Bucket) -> int:
     return realism(bucket.finding).points if bucket.comparison in REPRODUCED else 0
 
 
-def by_severity_and_library(buckets: Iterable[Bucket]) -> list[LibrarySection]:
-    """Return the buckets that this run reproduced by severity, the highest first, and library."""
+def by_severity_and_part(buckets: Iterable[Bucket]) -> list[Section]:
+    """Return the buckets that this run reproduced by severity, the highest first, and part."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
     for bucket in in_display_order(bucket for bucket in buckets if bucket.comparison in REPRODUCED):
-        key = (-bucket.finding.severity, bucket.finding.library)
+        key = (-bucket.finding.severity, tested_part(bucket.finding))
         groups.setdefault(key, []).append(bucket)
     return [
-        LibrarySection(library, Severity(-negative), tuple(group))
-        for (negative, library), group in sorted(groups.items())
+        Section(part, Severity(-negative), tuple(group))
+        for (negative, part), group in sorted(groups.items())
     ]
 
 
@@ -256,16 +258,23 @@ def target_text(target: TargetSummary) -> str:
     confined = f", confined by {', '.join(target.confined_by)}" if target.confined_by else ""
     if target.unconfined:
         confined += f", not blocked: {', '.join(target.unconfined)}"
+    apis = f", {plural(target.apis, 'API')}" if target.apis else ""
     return (
-        f"{target.library} {target.version}, Python {target.python}, {target.device}, "
-        f"{target.apis:,} APIs{confined}"
+        f"{target.library} {target.version}, Python {target.python}, {target.device}{apis}"
+        f"{confined}"
     )
 
 
-NO_APIS = "none"
-
-
 def apis_text(event: RunFinished, target: TargetSummary) -> str:
-    """Return how many of a target's APIs were called, e.g. `208 of 1,915`, or `NO_APIS`."""
+    """Return how many of a target's APIs were called, e.g. `208 of 1,915`.
+
+    The result is empty if none was called, as in a run that tests only functions of the user.
+    """
     called = event.apis_exercised.get(target.name, 0)
-    return f"{called:,} of {target.apis:,}" if target.apis and called else NO_APIS
+    return f"{called:,} of {target.apis:,}" if target.apis and called else ""
+
+
+def functions_text(event: RunFinished) -> str:
+    """Return how many of the user's annotated functions were tested, e.g. `4 of 5`; else empty."""
+    reasons = functions_of(part.functions for part in event.parts)
+    return f"{list(reasons.values()).count('')} of {len(reasons):,}" if reasons else ""

@@ -164,7 +164,7 @@ def _libraries(
         other_targets = ", ".join(
             f"current[{library.name}]" for library in installed if library != chosen
         )
-        on_step(f"{target.name}: testing {chosen.name}; also installed: {other_targets}")
+        on_step(f"{target.name}: its library is {chosen.name}; also installed: {other_targets}")
     return (chosen, *(library for library in installed if library.name in chosen.backends))
 
 

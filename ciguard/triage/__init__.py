@@ -22,6 +22,7 @@ from ciguard.triage.levels import (
     origin_rows,
     presentable,
     subject_phrase,
+    tested_part,
 )
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
@@ -75,6 +76,7 @@ __all__ = [
     "subject_phrase",
     "summary_line",
     "symptom_of",
+    "tested_part",
     "with_causes",
     "without_local_paths",
 ]

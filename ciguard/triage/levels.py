@@ -71,6 +71,9 @@ class PresentableLevel(JudgedLevel, Protocol):
     def subject(self, case: Case, api: str) -> str:
         """Return a subject of a sentence about a case, such as `One call of …`."""
 
+    def tested_part(self, library: str) -> str:
+        """Return what the level tests on the targets of a library, as in headings of reports."""
+
     def origin_rows(self, case: Case, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return pairs of a label and a text that describe the origin of a case.
 
@@ -142,6 +145,10 @@ class PresentationDefaults(JudgingDefaults[C]):
     def subject(self, case: C, api: str) -> str:
         """Return `One call of …`, with the noun of the case."""
         return f"One {case.noun} of {api}"
+
+    def tested_part(self, library: str) -> str:
+        """Return the name of the library."""
+        return library
 
     def origin_rows(self, case: C, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return an empty list: the seed alone determines the case."""
@@ -221,6 +228,11 @@ def _presentable(name: str) -> PresentableLevel:
 def subject_phrase(case: Case, api: str) -> str:
     """Return a subject of a sentence about a case: `One call of …`, `One program with …`."""
     return presentable(case).subject(case, api)
+
+
+def tested_part(finding: Finding) -> str:
+    """Return what a finding's case tests: its library, or a part of the user's project."""
+    return presentable(finding.case).tested_part(finding.library)
 
 
 def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import histories
 from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.called_functions import functions_of
 from ciguard.campaign.conclude import Conclusion, conclude, load_baseline
 from ciguard.campaign.experience import write_run_snapshot
 from ciguard.campaign.parameters import having_shared, parameters_of
@@ -33,6 +32,7 @@ from ciguard.domain.events import (
     Warned,
 )
 from ciguard.domain.findings import Confirmation, TargetSummary
+from ciguard.domain.parts import functions_of
 from ciguard.domain.shards import Shard
 from ciguard.domain.value_table import merged_values
 

@@ -120,6 +120,11 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
         """Return a phrase for reports that describes the passed outcome of a case."""
         return _PASSED_TEXTS[case.aspect]
 
+    def tested_part(self, library: str) -> str:
+        """Return `applications`, whichever client they use."""
+        del library
+        return "applications"
+
     def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return a row with the condition, if the case is about one."""
         return (

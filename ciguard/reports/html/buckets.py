@@ -29,7 +29,14 @@ from ciguard.reports.wording import (
     stack_of,
     state,
 )
-from ciguard.triage import derivation_diff, origin_rows, read_script, realism, without_local_paths
+from ciguard.triage import (
+    derivation_diff,
+    origin_rows,
+    read_script,
+    realism,
+    tested_part,
+    without_local_paths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,7 +113,7 @@ class BucketEncoder:
             "severity": finding.severity.label,
             "class": class_of(finding).value,
             "kind": publishable(f"{finding.oracle}/{finding.kind}", limit=80),
-            "library": publishable(finding.library, limit=60),
+            "part": publishable(tested_part(finding), limit=60),
             "cause": publishable(bucket.cause.name, limit=40) if bucket.cause else None,
             "api": publishable(finding.api, limit=160),
             "says": publishable(message_without_api(finding), limit=240),

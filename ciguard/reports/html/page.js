@@ -12,7 +12,7 @@
     text: byId("text"),
     severity: byId("severity"),
     kind: byId("kind"),
-    library: byId("library"),
+    part: byId("part"),
   };
   const slug = (name) => name.replaceAll(" ", "-");
   const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
@@ -295,7 +295,7 @@
 
   function about(row, more) {
     const entries = [
-      ["Library", row.library],
+      ["Tested", row.part],
       ["Oracle", row.kind],
       ...more.facts,
       ...more.past.map(([when, what]) => [what, when]),
@@ -352,7 +352,7 @@
       row.severity,
       head.classes[row.class],
       row.kind,
-      row.library,
+      row.part,
       row.api,
       row.says,
       row.issue,
@@ -371,12 +371,12 @@
     const words = fields.text.value.toLowerCase().split(/\s+/).filter(Boolean);
     const maxRank = fields.severity.value ? head.severities.indexOf(fields.severity.value) : Infinity;
     const [, sort, kind] = /^(class|kind)=(.*)$/.exec(fields.kind.value) ?? [];
-    const library = fields.library.value;
+    const part = fields.part.value;
     const isChosen = (row, index) =>
       (!states.size || states.has(row.state)) &&
       head.severities.indexOf(row.severity) <= maxRank &&
       (!sort || row[sort] === kind) &&
-      (!library || row.library === library) &&
+      (!part || row.part === part) &&
       words.every((word) => haystacks[index].includes(word));
     return rows.map((_, index) => index).filter((index) => isChosen(rows[index], index));
   }
@@ -447,7 +447,7 @@
     option("", "any"),
     ...head.severities.slice(0, -1).map((name, at) => option(name, at ? `${name} and above` : name)),
   );
-  fields.library.append(option("", "any"), ...head.libraries.map((name) => option(name, name)));
+  fields.part.append(option("", "any"), ...head.parts.map((name) => option(name, name)));
   const classes = Object.keys(head.classes).filter((name) => rows.some((row) => row.class === name));
   fields.kind.append(
     option("", "any"),
@@ -459,7 +459,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(filter, 120);
   });
-  for (const name of ["severity", "kind", "library"]) fields[name].addEventListener("change", filter);
+  for (const name of ["severity", "kind", "part"]) fields[name].addEventListener("change", filter);
   for (const chip of chips) {
     chip.addEventListener("click", () => {
       chip.ariaPressed = chip.ariaPressed === "true" ? "false" : "true";

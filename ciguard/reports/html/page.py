@@ -27,10 +27,12 @@ from ciguard.reports.wording import (
     clock_text,
     counts_by_state,
     fixed_text,
+    functions_text,
     in_display_order,
     publishable,
     tally_text,
 )
+from ciguard.triage import tested_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,6 +106,7 @@ def page(
         plan=None if plan is None else _plan_variables(plan),
         pictures=list(pictures(event, observed, now=now)),
         targets=[_target(event, number) for number in range(len(event.targets[:_MAX_TARGETS]))],
+        functions=functions_text(event),
         documentation_count=len(observed.documentation),
         upgrade=upgrade_view(upgrade_of(event, plan, observed.documentation)),
         mishandled=mishandled_records(observed.mishandled),
@@ -153,7 +156,7 @@ def _buckets(
         "states": {name: _state_words(name, fixed) for name in STATES},
         "marks": {name: mark for name, (mark, _) in _MARKS.items()},
         "classes": {item.value: item.words for item in FindingClass},
-        "libraries": sorted({publishable(bucket.finding.library, limit=60) for bucket in buckets}),
+        "parts": sorted({publishable(tested_part(bucket.finding), limit=60) for bucket in buckets}),
         "kinds": _kinds(buckets),
     }
     return {

@@ -130,6 +130,8 @@ def _coverage(event: RunFinished) -> Picture:
     """Return the chart of called APIs by target."""
     rows = []
     for number, target in enumerate(event.targets[:_MAX_TARGETS]):
+        if not target.apis and not target.not_run:
+            continue  # only functions or applications of the user were tested on it
         called = event.apis_exercised.get(target.name, 0)
         share = called / target.apis if target.apis else 0.0
         rows.append(
@@ -145,7 +147,9 @@ def _coverage(event: RunFinished) -> Picture:
         drawing=bar_chart(rows, label=f"APIs exercised of the catalogue. {values}", full=1.0)
         if rows
         else None,
-        note="APIs of each target that were called at least once." if rows else "No target.",
+        note="APIs of each target that were called at least once."
+        if rows
+        else "No API was tested.",
     )
 
 

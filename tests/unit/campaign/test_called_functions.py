@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ciguard.campaign.called_functions import CalledFunctions, functions_of
+from ciguard.campaign.called_functions import CalledFunctions
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
+from ciguard.domain.parts import functions_of
 
 NAME = "m.py:f"
 PASSED = Passed(b"null", 0.1)
