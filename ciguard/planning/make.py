@@ -42,6 +42,7 @@ from ciguard.planning.rows import (
 from ciguard.planning.upgrades import (
     changes_of,
     library_of,
+    required_backends,
     required_pins_of,
     required_targets,
     revisions_of,
@@ -130,7 +131,7 @@ class _Planner:
         upgrades, assumptions = upgrades_of(changes, required_pins, self._newest)
         usage = self._usage()
         touched_apis = self._touched_api_globs()
-        target_groups, group_reasons = self._groups(required_pins, upgrades)
+        target_groups, group_reasons = self._groups(required_pins, upgrades, usage)
         compiled = list(compiled_groups(target_groups, self._modes(usage)))
         target_groups += [group for group, _ in compiled]
         group_reasons += [reason for _, reason in compiled]
@@ -224,11 +225,12 @@ class _Planner:
             return ""
 
     def _groups(
-        self, required_pins: RequiredPins, upgrades: list[Upgrade]
+        self, required_pins: RequiredPins, upgrades: list[Upgrade], usage: Usage
     ) -> tuple[list[TargetGroup], list[str]]:
         """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
-        project_targets = tuple(required_targets(required_pins))
+        examples = _own_uses(usage.apis)
+        project_targets = tuple(required_targets(required_pins, examples))
         if request.wheels is not None:
             companions = request.targets if request.targets_are_chosen else project_targets
             return wheel_groups(request.wheels, companions, self._newest)
@@ -245,7 +247,14 @@ class _Planner:
             for group in group_by_library(targets, request.base)
             if library_name(group.targets[0]) not in upgraded_libraries
         ]
-        return [*groups, *other_groups], [reason] if other_groups else []
+        reasons = [reason] if other_groups else []
+        if other_groups and targets == project_targets:
+            backends = sorted(required_backends(required_pins) & examples.keys())
+            reasons += [
+                f"{name} is tested on its own too, since the sources use {examples[name]}."
+                for name in backends
+            ]
+        return [*groups, *other_groups], reasons
 
     def _modes(self, usage: Usage) -> dict[str, dict[str, str]]:
         """Return by library the modes to test, each with its reason, a clause."""
@@ -363,6 +372,22 @@ class _Planner:
 
 def _is_documentation(path: str) -> bool:
     return not reader_of(path) and _DOCUMENTATION.fullmatch(path) is not None
+
+
+def _own_uses(apis: Iterable[str]) -> dict[str, str]:
+    """Return the first API in use of each library by its name, without names of other libraries.
+
+    `tensorflow.keras` is a name of keras in tensorflow.
+    """
+    libraries = LIBRARIES.items().values()
+    exported = tuple(f"{item.exported_as}." for item in libraries if item.exported_as)
+    names = {item.module: item.name for item in libraries if item.has_api}
+    first_uses: dict[str, str] = {}
+    for api in apis:
+        name = names.get(api.partition(".")[0])
+        if name and not api.startswith(exported):
+            first_uses.setdefault(name, api)
+    return first_uses
 
 
 def _function_globs(paths: tuple[str, ...]) -> list[str]:

@@ -18,7 +18,7 @@ from ciguard.planning.pins import PackagePin, more_specific_pin
 from ciguard.planning.requirement_files import read_pins, reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ciguard.libraries import Library
     from ciguard.planning.checkout import ChangedFile, Checkout
@@ -186,21 +186,31 @@ def target_text(pin: PackagePin, specifier: str, required_pins: RequiredPins) ->
     return f"{text} + {backend_text}"
 
 
-def required_targets(required_pins: RequiredPins) -> list[str]:
+def required_targets(required_pins: RequiredPins, used: Collection[str]) -> list[str]:
     """Return a target for each library that a project requires.
 
-    A library that is the backend of another library is not a target of its own.
+    The backend of another library is a target of its own only if the project uses it directly.
+
+    Args:
+        required_pins: the pins in the checkout, by the library's name.
+        used: the libraries whose own APIs the sources use.
     """
-    libraries = [LIBRARIES.get(name) for name in required_pins]
-    backends = {
-        next((name for name in library.backends if name in required_pins), "")
-        for library in libraries
-    }
+    idle_backends = required_backends(required_pins) - {*used}
     return [
         target_text(pin, str(pin.specifier), required_pins)
         for name, pin in required_pins.items()
-        if name not in backends
+        if name not in idle_backends
     ]
+
+
+def required_backends(required_pins: RequiredPins) -> set[str]:
+    """Return the required libraries that are the backend of another required library."""
+    libraries = [LIBRARIES.get(name) for name in required_pins]
+    found = (
+        next((name for name in library.backends if name in required_pins), "")
+        for library in libraries
+    )
+    return {*filter(None, found)}
 
 
 def library_of(package: str) -> Library | None:

@@ -176,6 +176,41 @@ def test_a_batch_tests_the_required_versions_without_a_base(repository: Path) ->
     assert "tensorflow.square" in plan.focus
 
 
+@pytest.mark.parametrize(
+    ("source", "targets", "reason"),
+    [
+        ("import keras\nimport torch\n\nkeras.ops.abs(torch.abs(1))\n", 2, "use torch.abs"),
+        ("import keras\nimport torch\n\nkeras.ops.abs(1)\n", 1, ""),
+        ("import keras\n\nkeras.ops.abs(1)\n", 1, ""),
+    ],
+)
+def test_a_backend_whose_own_apis_are_used_has_a_row_of_its_own(
+    repository: Path, source: str, targets: int, reason: str
+) -> None:
+    _commit(
+        repository,
+        {"requirements.txt": "keras==3.15.1\ntorch==2.13.0\n", "app/model.py": source},
+    )
+
+    plan = make_plan(_request(repository, against="", mode=PlanMode.BATCH), _no_index)
+
+    rows = [job.targets for job in plan.jobs]
+    assert rows == [("keras==3.15.1 + torch==2.13.0",), ("torch==2.13.0",)][:targets]
+    sentences = [text for text in plan.reasons if "tested on its own" in text]
+    assert len(sentences) == targets - 1
+    assert reason in " ".join(sentences)
+
+
+def test_tensorflow_whose_keras_is_used_has_no_row_of_its_own(repository: Path) -> None:
+    needs = "keras==3.15.1\ntensorflow-cpu==2.21.0\n"
+    source = "import tensorflow as tf\n\ntf.keras.layers.Dense(3)\n"
+    _commit(repository, {"requirements.txt": needs, "app/model.py": source})
+
+    plan = make_plan(_request(repository, against="", mode=PlanMode.BATCH), _no_index)
+
+    assert [job.targets for job in plan.jobs] == [("keras==3.15.1 + tensorflow-cpu==2.21.0",)]
+
+
 def test_targets_of_the_settings_override_required_versions(repository: Path) -> None:
     chosen = ("torch==2.13.0", "torch==2.12.0")
 
