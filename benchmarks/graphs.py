@@ -125,7 +125,7 @@ class Bench:
         waiting: deque[Json] = deque()
         index = 0
         while sum(map(graph_count, made.units)) < graphs:
-            if index == level.schedule.sampling and not level.schedule.is_interleaved:
+            if level.schedule.is_sampling(index):
                 made = Composition([])
             began = time.process_time()
             if len(waiting) >= _LAG:

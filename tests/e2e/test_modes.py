@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -240,6 +242,32 @@ def test_a_graph_is_compiled_again_for_larger_tensors(environment_of: Environmen
     assert isinstance(first, TensorOutput)
     assert isinstance(second, TensorOutput)
     assert second.elements == pytest.approx(np.tile(first.elements, 2), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.library("torch")
+def test_inductor_compiles_without_the_program_openssl(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if program.name != "openssl":
+            (programs / program.name).symlink_to(program)
+    environment = in_mode(environment_of("torch"), "torch", "compile")
+    environment = replace(
+        environment,
+        variables={**environment.variables, "PATH": str(programs)},
+        readable=(*environment.readable, programs),
+    )
+
+    (eager,) = outcomes_of(in_mode(environment, "torch", EAGER), GRAPHS["torch"])
+    (compiled,) = outcomes_of(environment, GRAPHS["torch"])
+
+    assert shutil.which("g++", path=str(programs))
+    assert isinstance(eager, Passed), eager
+    assert isinstance(compiled, Passed), compiled
+    assert outcome_difference(eager, compiled) is None
 
 
 INEXPRESSIBLE = [

@@ -46,9 +46,13 @@ _INDEX_BITS = 40
 _SEED_BITS = 31
 _APIS_PER_BATCH = 16
 """Number of APIs that are sampled in one batch."""
-_APIS_PER_SLOW_BATCH = 4
-"""Number of APIs that are sampled in one batch of a library that compiles each call."""
 _CALLS_PER_API = 8
+_SLOW_APIS_PER_BATCH = 8
+_SLOW_CALLS_PER_API = 4
+"""The same for a library that compiles each call: its calls take most of the time."""
+_SLOW_RESIZING_SHARE = 0.1
+"""Share of the uses of a result whose sample gets other sizes there: it is compiled again for them,
+but not for sizes that it had."""
 _UNITS_PER_BATCH = 4
 """Number of units of graphs in one batch, the number of cases that run in a mode."""
 _PROBES_PER_GRAPH = 1.5
@@ -106,11 +110,14 @@ class GraphLevel:
         self._sizes = sizes
         self._records = list(records)
         random.Random(f"order {seed}").shuffle(self._records)  # noqa: S311 - repeatable
-        per_batch = _APIS_PER_SLOW_BATCH if sizes.is_slow else _APIS_PER_BATCH
+        per_batch = _SLOW_APIS_PER_BATCH if sizes.is_slow else _APIS_PER_BATCH
         self._samples_per_batch = per_batch
-        self.schedule = Schedule(-(-len(records) // per_batch), is_interleaved=sizes.is_slow)
+        self._calls_per_api = _SLOW_CALLS_PER_API if sizes.is_slow else _CALLS_PER_API
+        batches = -(-len(records) // per_batch)
+        self.schedule = Schedule(batches, samples_per_probe=1 if sizes.is_slow else 2)
         self._generators: dict[str, CallGenerator] = {}
-        self._store = SampleStore()
+        resizing = {"resizing": _SLOW_RESIZING_SHARE} if sizes.is_slow else {}
+        self._store = SampleStore(**resizing)
         self._probed: dict[int, list[tuple[Step, ...]]] = {}
         """Graphs that are left of the probes, by index of the batch."""
         self._growing: set[int] = set()
@@ -128,9 +135,9 @@ class GraphLevel:
         if kind is BatchKind.UNITS:
             cases = list(self._units(index, rng))
         elif kind is BatchKind.PROBE and rng.random() < self._sizes.special_share:
-            cases = list(self._special_probes(rng))
+            cases = list(self._special_probes(self._probes_at(index), rng))
         if not cases and kind is not BatchKind.SAMPLES:
-            cases = list(self._probes(rng))
+            cases = list(self._probes(self._probes_at(index), rng))
         cases = cases or list(self._samples(self.schedule.sampling_number(index), rng))
         return Batch(
             api=cases[0].api,
@@ -143,7 +150,7 @@ class GraphLevel:
         """Yield graphs of a single call."""
         start = number * self._samples_per_batch
         for record in self._records[start : start + self._samples_per_batch]:
-            for _ in range(_CALLS_PER_API):
+            for _ in range(self._calls_per_api):
                 call = self._generator(record).call(rng, _CONFORMING)
                 yield _probe((call,), rng)
 
@@ -153,21 +160,22 @@ class GraphLevel:
             generator = self._generators[record.api] = CallGenerator(understand(record))
         return generator
 
-    @property
-    def _probes_per_batch(self) -> int:
-        return round(_PROBES_PER_GRAPH * self._sizes.unit * self._units_per_batch)
+    def _probes_at(self, index: int) -> int:
+        """Return the number of probes in a batch: for one unit, until every API was sampled."""
+        units = 1 if self.schedule.is_sampling(index) else self._units_per_batch
+        return round(_PROBES_PER_GRAPH * self._sizes.unit * units)
 
-    def _special_probes(self, rng: random.Random) -> Iterator[GraphCase]:
+    def _special_probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
         """Yield single calls with special numbers, of APIs that the compiler supports."""
-        for _ in range(self._probes_per_batch):
+        for _ in range(count):
             sample = self._store.compiled_sample(rng)
             call = sample and with_special_numbers(sample.call, rng)
             if call:
                 yield replace(_probe((call,), rng), is_special=True)
 
-    def _probes(self, rng: random.Random) -> Iterator[GraphCase]:
+    def _probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
         grows = rng.random() < self._sizes.growing_share
-        for _ in range(self._probes_per_batch):
+        for _ in range(count):
             calls = rng.randint(_MIN_CALLS, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls)
             # What a call in place does to a larger tensor would not be compared.

@@ -25,24 +25,40 @@ class BatchKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The kind of each batch, by its index."""
+    """The kind of each batch, by its index.
+
+    Every other batch is of units, so that compiling begins with the first samples. The others are
+    samples, with a probe after every few of them, until every API was sampled: most defects of
+    compilers need several operators, and a short run never samples every API.
+    """
 
     sampling: int
     """Number of batches in which every API is sampled once."""
-    is_interleaved: bool = False
-    """True to compose graphs between the batches of samples, since these take long."""
+    samples_per_probe: int = 2
+    """Number of batches of samples before each probe, until every API was sampled."""
 
     def kind(self, index: int) -> BatchKind:
-        """Return the kind of the batch of an index.
-
-        Every other batch is of units, so that compiling begins with the first samples.
-        """
-        if self.is_interleaved:
-            return (BatchKind.SAMPLES, BatchKind.PROBE, BatchKind.UNITS)[index % 3]
+        """Return the kind of the batch of an index."""
         if index % 2:
             return BatchKind.UNITS
-        return BatchKind.SAMPLES if index // 2 < self.sampling else BatchKind.PROBE
+        turn = index // 2
+        if not self.is_sampling(index) or turn % self._period == self.samples_per_probe:
+            return BatchKind.PROBE
+        return BatchKind.SAMPLES
+
+    def is_sampling(self, index: int) -> bool:
+        """Return whether some API was not sampled before the batch of an index."""
+        return self._samples_before(index) < self.sampling
 
     def sampling_number(self, index: int) -> int:
         """Return the number of a batch of samples; after the last one, the first follows again."""
-        return index // (3 if self.is_interleaved else 2) % self.sampling
+        return self._samples_before(index) % self.sampling
+
+    @property
+    def _period(self) -> int:
+        return self.samples_per_probe + 1
+
+    def _samples_before(self, index: int) -> int:
+        """Return the number of batches of samples before an index, if all APIs need them."""
+        periods, turn = divmod(index // 2, self._period)
+        return periods * self.samples_per_probe + min(turn, self.samples_per_probe)

@@ -25,7 +25,7 @@ _MAX_WRONG = 3
 right: its defect is known by then, and would hide those of others. Results that are wrong now and
 then hide little, and rounding may be the reason."""
 _CHOICES = 6
-"""Number of samples from which the one is chosen whose pair of APIs is the least tested."""
+"""Number of samples from which the best one is chosen, see `_familiarity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,14 @@ class SampleUse:
 class SampleStore:
     """Samples by API and by accepted tensors, with counts of what graphs have tested."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, resizing: float = 0.5) -> None:
+        """Create an empty store.
+
+        Args:
+            resizing: share of the uses of a tensor whose sample gets changed sizes, although there
+                is one with exactly its shape.
+        """
+        self._resizing = resizing
         self._samples: dict[str, list[Sample]] = {}
         self._known: set[tuple[str, tuple[FormKey, ...]]] = set()
         self._exact: dict[FormKey, list[SampleUse]] = {}
@@ -110,10 +117,14 @@ class SampleStore:
         return is_wrong or self._blame[api] >= _MAX_BLAME
 
     def first(self, rng: random.Random) -> Sample | None:
-        """Return a sample of an API that graphs have rarely used; None if there is none."""
+        """Return a sample of an API that graphs have rarely used; None if there is none.
+
+        The compiler supports the API, unless it supports none of those with samples.
+        """
         usable = [api for api in self._samples if not self.is_banned(api)]
         if not usable:
             return None
+        usable = [api for api in usable if api in self._compiled] or usable
         least = min(self._uses[api] for api in usable)
         rare = [api for api in usable if self._uses[api] <= least + 1]
         return rng.choice(self._samples[rng.choice(rare)])
@@ -134,20 +145,19 @@ class SampleStore:
         """
         exact = self._exact.get(key_of(tensor), ())
         others = self._by_rank.get((tensor.dtype, len(tensor.shape)), ())
-        pool = exact if exact and rng.random() < _EXACT_SHARE else others
+        pool = exact if exact and rng.random() >= self._resizing else others
         choices = [rng.choice(pool) for _ in range(_CHOICES)] if pool else []
         choices = [use for use in choices if not self.is_banned(use.sample.call.api)]
         if not choices:
             return None
         return min(choices, key=lambda use: self._familiarity(producer, use.sample.call.api))
 
-    def _familiarity(self, producer: str, api: str) -> tuple[int, int]:
-        """Return the number of graphs with this pair of APIs, and of those with the second one."""
-        return self._pairs[producer, api], self._uses[api]
+    def _familiarity(self, producer: str, api: str) -> tuple[bool, int, int]:
+        """Return a key by which the best of several APIs is the first.
 
-
-_EXACT_SHARE = 0.5
-"""Share of the uses of a tensor whose sample has exactly its shape, if there is one."""
+        The compiler supports it, few graphs have this pair of APIs, and few have the second one.
+        """
+        return api not in self._compiled, self._pairs[producer, api], self._uses[api]
 
 
 def fitted(use: SampleUse, tensor: TensorValue) -> ApiCall | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from ciguard.levels.graph.samples import (
     size_changes,
     with_special_numbers,
 )
+from ciguard.levels.graph.schedule import BatchKind
 from ciguard.levels.graph.store import SampleStore, SampleUse, fitted
 
 if TYPE_CHECKING:
@@ -252,16 +254,71 @@ def test_each_api_is_compiled_alone_before_graphs_are_composed() -> None:
     assert not any(True for step in first.steps for _ in results_used(step))
 
 
-def test_a_slow_library_gets_graphs_between_samples() -> None:
-    slow = replace(SIZES, is_slow=True)
-    level = GraphLevel(RECORDS * 9, 5, slow)
+def test_graphs_are_composed_between_samples() -> None:
+    records = [replace(RECORDS[0], api=f"torch.g{number}") for number in range(16 * 12)]
+    level = GraphLevel(records, 5, SIZES)
+
+    ran = run_level(level, 36)
+
+    kinds = [level.schedule.kind(index) for index in range(36)]
+    assert kinds[::2] == [BatchKind.SAMPLES, BatchKind.SAMPLES, BatchKind.PROBE] * 6
+    assert set(kinds[1::2]) == {BatchKind.UNITS}
+    samples = [cases for cases, kind in zip(ran, kinds, strict=True) if kind is BatchKind.SAMPLES]
+    assert {case.api for cases in samples for case in cases} == {r.api for r in records}
+    chained = [
+        any(
+            results_used(step) for case in cases for step in case.steps if isinstance(step, ApiCall)
+        )
+        for cases in ran
+        if not cases[0].is_probe
+    ]
+    assert any(chained)
+    assert not level.schedule.is_sampling(36)
+    assert level.schedule.kind(36) is BatchKind.PROBE
+
+
+def test_graphs_between_samples_fill_one_unit() -> None:
+    records = [replace(RECORDS[0], api=f"torch.g{number}") for number in range(16 * 6)]
+
+    ran = run_level(GraphLevel(records, 5, SIZES), 40)
+
+    during, after = ran[10], ran[38]
+    assert [len(cases) for cases in (during, after)] == [3, 12]
+    assert all(case.is_probe and len(case.calls) > 1 for case in (*during, *after))
+
+
+def test_a_library_that_compiles_calls_gets_fewer_of_each_api() -> None:
+    level = GraphLevel(RECORDS * 9, 5, replace(SIZES, is_slow=True))
 
     ran = run_level(level, 24)
 
-    assert [len(cases[0].calls) == 1 for cases in ran[::3]] == [True] * 8
-    assert {case.api for cases in ran[::3] for case in cases} == {r.api for r in RECORDS}
-    assert any(not cases[0].is_probe for cases in ran[2::3])
+    assert len(ran[0]) == 8 * 4
     assert all(len(cases) == 1 for cases in ran if not cases[0].is_probe)
+
+
+def test_a_compiled_api_comes_first() -> None:
+    known = store_of(sample("torch.exp", PAIR, PAIR), sample("torch.sin", PAIR, PAIR))
+    known.clear("torch.sin")
+    known.note(["torch.sin"] * 9, [("torch.sin", "torch.sin")] * 9)
+
+    graphs = [compose(random.Random(seed), known, calls=3) for seed in range(20)]
+
+    used = Counter(step.api for steps in graphs for step in steps if isinstance(step, ApiCall))
+    assert used["torch.sin"] > 5 * used["torch.exp"]
+
+
+def test_sizes_change_as_often_as_is_set() -> None:
+    tall = TensorValue("float32", (4, 3), Explicit((1.0,) * 12))
+    drawn = {}
+    for share in (0.0, 1.0):
+        known = SampleStore(resizing=share)
+        known.add(sample("torch.exp", WIDE, WIDE))
+        known.add(sample("torch.sin", tall, tall))
+        rng = random.Random(1)
+        uses = [known.user_of(WIDE, "", rng) for _ in range(40)]
+        drawn[share] = {use.sample.call.api for use in uses if use is not None}
+
+    assert drawn == {0.0: {"torch.exp"}, 1.0: {"torch.exp", "torch.sin"}}
 
 
 def test_units_of_graphs_without_calls_in_place_may_have_gradients() -> None:
