@@ -9,7 +9,8 @@ fills memory with another byte and uses another seed, so that results that depen
 memory or random numbers differ between repetitions.
 
 If a call hangs, its first repetition has a longer timeout (see `hang_limits`). Other candidates do
-not wait for hangs, of which only one is repeated at a time while others explore.
+not wait for hangs. While others explore, only one is repeated at a time, in a bounded share of the
+workers' time.
 
 The last repetition of a case that ends its worker has more memory than usual. A case that then ends
 otherwise met the limit of the worker, not a defect of the library, and is dropped. Many
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,7 +49,12 @@ from ciguard.oracles.comparing import (
     result_epsilon,
 )
 from ciguard.triage.candidates import Candidate, RepetitionGroup, explained_by_rounding
-from ciguard.triage.hang_limits import durations_s, hang_limit_s, takes_long
+from ciguard.triage.hang_limits import (
+    MAX_SHARE_BESIDE_OTHERS,
+    durations_s,
+    hang_limit_s,
+    takes_long,
+)
 from ciguard.triage.repetitions import (
     changed_targets,
     is_random,
@@ -137,6 +144,12 @@ class Confirmer:
         """Time of the workers for candidates that are not hangs, in seconds."""
         self._settled = 0
         """Number of these candidates that have a result."""
+        self._hangs_s = 0.0
+        """Time of the workers for hangs, in seconds."""
+        self._began = math.inf
+        """Time when candidates were started first, on the clock of `time.monotonic`."""
+        self._is_patient = False
+        """True while other work goes on."""
 
     def propose(self, key: str, finding: Finding) -> None:
         """Queue a finding.
@@ -193,10 +206,11 @@ class Confirmer:
             is_patient: whether other work goes on meanwhile, so that candidates may wait for others
                 that can share a worker, and hangs for each other.
         """
+        self._is_patient = is_patient
         lanes = self._dispatcher.lanes
         running = [takes_long(group.candidates[0].finding) for group in self._groups.values()]
         free_slots = {
-            True: (1 if is_patient else lanes) - running.count(True),
+            True: self._hangs_at_once() - running.count(True),
             False: lanes + _MORE_GROUPS_THAN_LANES - running.count(False),
         }
         delayed: list[tuple[int, int, Candidate]] = []
@@ -217,6 +231,15 @@ class Confirmer:
             self._repeat(self._number)
         for entry in delayed:
             heapq.heappush(self._queue, entry)
+
+    def _hangs_at_once(self) -> int:
+        """Return how many hangs may be repeated at the same time."""
+        lanes = self._dispatcher.lanes
+        if not self._is_patient:
+            return lanes
+        self._began = min(self._began, time.monotonic())
+        elapsed_s = lanes * (time.monotonic() - self._began)
+        return int(self._hangs_s <= MAX_SHARE_BESIDE_OTHERS * elapsed_s)
 
     def _dequeue_companions(self, targets: tuple[str, ...]) -> Iterator[Candidate]:
         """Remove candidates from the queue that can share a worker on the given targets."""
@@ -288,6 +311,8 @@ class Confirmer:
         """Return the timeout for a candidate's next repetition in seconds; 0 for the usual one."""
         if not takes_long(candidate.finding):
             return 0.0
+        if self._is_patient:
+            return hang_limit_s(candidate, time_left_s=0.0)
         hangs = sum(takes_long(other.finding) for other in self._unsettled())
         return hang_limit_s(candidate, time_left_s=self._time_left() / hangs)
 
@@ -303,7 +328,10 @@ class Confirmer:
             return []  # the group was abandoned while the job ran
         group.outcomes[result.job.target] = result.outcomes
         is_quick = not result.job.limit_s
-        self._spent_s += is_quick * result.elapsed_s
+        if is_quick:
+            self._spent_s += result.elapsed_s
+        else:
+            self._hangs_s += result.elapsed_s / len(group.targets)
         if len(group.outcomes) < len(group.targets):
             return []
         settled = list(self._settle_repetition(group))

@@ -3,6 +3,9 @@
 The first repetition has a longer timeout than usual, as far as the budget allows. A call that then
 returns is slow, and further repetitions have a timeout for its duration. Otherwise the call hangs,
 and further repetitions have half the usual timeout.
+
+A hang occupies a core for its whole timeout. So while others explore, the first repetition has its
+minimum timeout, and hangs get a bounded share of the workers' time.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ _HANG_TIMEOUT_FACTOR = 0.5
 """Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
 _SLOW_TIMEOUT_FACTOR = 2.0
 """Timeout of further repetitions of a slow call, as a multiple of its first duration."""
+MAX_SHARE_BESIDE_OTHERS = 0.05
+"""Share of the workers' time for the repetitions of hangs while others explore."""
 
 
 def takes_long(finding: Finding) -> bool:
@@ -40,7 +45,7 @@ def hang_limit_s(candidate: Candidate, *, time_left_s: float) -> float:
 
     Args:
         candidate: the hang, with its repetitions so far.
-        time_left_s: its part of the time until confirmation ends, in seconds.
+        time_left_s: its part of the time until confirmation ends, in seconds; 0 for the minimum.
     """
     usual_s = timeout_of(candidate.finding)
     if not candidate.findings:

@@ -61,10 +61,29 @@ def test_one_hang_is_repeated_at_a_time_while_others_explore() -> None:
 
     confirmer.pump(is_patient=True)
     assert queueing.priorities == [*[Priority.URGENT] * 5, Priority.LONG]
-    assert [job.limit_s for job in queueing.jobs] == [0.0] * 5 + [10 * LIMIT_S]
+    assert [job.limit_s for job in queueing.jobs] == [0.0] * 5 + [3 * LIMIT_S]
 
     confirmer.pump()
     assert queueing.priorities[6:] == [Priority.LONG] * 2
+    assert [job.limit_s for job in queueing.jobs[6:]] == [10 * LIMIT_S] * 2
+
+
+def test_hangs_get_a_bounded_share_of_the_time_while_others_explore() -> None:
+    queueing = Queueing()
+    confirmer = confirmer_on(queueing)
+    for number in range(2):
+        confirmer.propose(f"hang {number}", hang())
+
+    for _ in range(3):  # repetitions of the first one
+        confirmer.pump(is_patient=True)
+        (job,) = queueing.jobs
+        queueing.jobs = []
+        confirmer.take(JobResult(job, (Hung(job.limit_s, ()),), elapsed_s=job.limit_s))
+    confirmer.pump(is_patient=True)
+    assert not queueing.jobs
+
+    confirmer.pump()
+    assert len(queueing.jobs) == 1
 
 
 def test_hangs_that_wait_share_the_remaining_time() -> None:
@@ -78,9 +97,9 @@ def test_hangs_that_wait_share_the_remaining_time() -> None:
     for number in range(5):
         confirmer.propose(f"hang {number}", hang())
 
-    confirmer.pump(is_patient=True)
+    confirmer.pump()
 
-    assert [job.limit_s for job in queueing.jobs] == [20.0]
+    assert {job.limit_s for job in queueing.jobs} == {20.0}
 
 
 def test_expected_time_follows_the_time_of_the_settled_candidates() -> None:
