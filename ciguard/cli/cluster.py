@@ -10,6 +10,7 @@ import click
 
 from ciguard import interrupts
 from ciguard.cli.options import example, takes_settings
+from ciguard.cli.required import with_required_targets
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
 from ciguard.domain.shards import MAX_SHARDS, Shard
@@ -62,6 +63,7 @@ def cluster(settings: EffectiveSettings, *, shards: int, address: str, workers: 
         shard_folder,
     )
 
+    settings = with_required_targets(settings)
     config = settings.config
     folders = [shard_folder(config.out, Shard(index, shards)) for index in range(1, shards + 1)]
     jobs = jobs_of(settings, shards)

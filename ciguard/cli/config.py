@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.options import example, takes_settings
+from ciguard.cli.required import with_required_targets
 from ciguard.config import SETTINGS
 from ciguard.domain.text import visible
 
@@ -27,6 +28,7 @@ def config(settings: EffectiveSettings, *, as_json: bool) -> None:
 
     Accepts the options of `ciguard run`, and shows the settings that a run with them would have.
     """
+    settings = with_required_targets(settings)
     if as_json:
         click.echo(json.dumps(_json_document(settings), indent=2))
         return

@@ -11,6 +11,7 @@ import click
 
 from ciguard import interrupts
 from ciguard.cli.options import example, takes_settings
+from ciguard.cli.required import with_required_targets
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def campaign(settings: EffectiveSettings, *, files_issues: bool) -> int:
     """Run a campaign with all its reports, and return its exit code."""
     from ciguard.campaign import run as run_campaign
 
+    settings = with_required_targets(settings)
     return report(settings, partial(run_campaign, settings.config), files_issues=files_issues)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.options import example, takes_settings
+from ciguard.cli.required import with_required_targets
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError
 
@@ -49,7 +50,7 @@ def sync(settings: EffectiveSettings, *, refresh: bool) -> None:
     """Build the environments of the configured targets, so that `ciguard run` starts at once."""
     from ciguard.targets import parse_target, provision_all, unique_names
 
-    wanted = [parse_target(text) for text in settings.config.targets]
+    wanted = [parse_target(text) for text in with_required_targets(settings).config.targets]
     ready = provision_all(wanted, on_step=lambda step: click.echo(visible(step)), refresh=refresh)
     failures = [error for error in ready.values() if isinstance(error, CiguardError)]
     for name in unique_names(wanted):

@@ -37,6 +37,8 @@ class SourceKind(StrEnum):
     """Kind of source of a value; later members have precedence over earlier ones."""
 
     DEFAULT = "default"
+    REQUIREMENTS = "requirements"
+    """The project's requirement files, which determine targets that no setting names."""
     FILE = "file"
     ENVIRONMENT = "environment"
     FLAG = "flag"

@@ -77,7 +77,8 @@ class Config:
         metadata=_metadata(
             string_list("TARGET", required=True),
             "Environment to run cases in, e.g. torch==2.13.0, current or 'keras==3.15.1 + jax'. "
-            "Several targets of one library are compared with each other.",
+            "Several targets of one library are compared with each other. Libraries that the "
+            "project's requirement files name take the place of the default.",
             flag="--target",
         ),
     )

@@ -7,6 +7,7 @@
 from ciguard.planning.explanation import commands, explanation, run_arguments
 from ciguard.planning.levels import PlannedLevel
 from ciguard.planning.make import PlanRequest, make_plan
+from ciguard.planning.required import required_targets_in
 from ciguard.planning.rows import Runners, matrix
 from ciguard.planning.wheels import Wheels
 
@@ -19,5 +20,6 @@ __all__ = [
     "explanation",
     "make_plan",
     "matrix",
+    "required_targets_in",
     "run_arguments",
 ]

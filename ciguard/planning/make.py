@@ -48,7 +48,7 @@ from ciguard.planning.upgrades import (
     revisions_of,
     upgrades_of,
 )
-from ciguard.planning.uses import MAX_APIS, Usage, find_uses, own_sources
+from ciguard.planning.uses import MAX_APIS, MAX_SOURCES, Usage, find_uses, own_sources, own_uses
 from ciguard.planning.wheels import wheel_groups
 from ciguard.targets import IndexPackage, newest_release, parse_target
 
@@ -64,8 +64,6 @@ _DOCUMENTATION = re.compile(
     r"|(LICEN[CS]E|NOTICE|AUTHORS|CITATION|CODEOWNERS|\.gitignore)[^/]*)",
     re.IGNORECASE,
 )
-_MAX_SOURCES = 5_000
-"""Maximum number of analysed files, changed ones first; 500 lines take about 10 ms."""
 _MAX_PATH_LENGTH = 200
 """Maximum length of a path in a focus glob."""
 
@@ -183,16 +181,16 @@ class _Planner:
         return ""
 
     def _usage(self) -> Usage:
-        """Return what the sources use; at most `_MAX_SOURCES` files are analysed."""
+        """Return what the sources use; at most `MAX_SOURCES` files are analysed."""
         changed_paths = {change.path for change in self._changed}
         sources = sorted(own_sources(self._paths), key=lambda path: path not in changed_paths)
-        if len(sources) > _MAX_SOURCES:
-            omitted_count = len(sources) - _MAX_SOURCES
+        if len(sources) > MAX_SOURCES:
+            omitted_count = len(sources) - MAX_SOURCES
             self._problems.append(
                 f"{omitted_count} Python sources were not analysed, "
-                f"since the limit is {_MAX_SOURCES}"
+                f"since the limit is {MAX_SOURCES}"
             )
-            sources = sources[:_MAX_SOURCES]
+            sources = sources[:MAX_SOURCES]
         return find_uses(
             readable_files(self._checkout, sources, self._problems), self._changed, self._names
         )
@@ -229,7 +227,7 @@ class _Planner:
     ) -> tuple[list[TargetGroup], list[str]]:
         """Return the groups of targets to compare, and the reasons for choosing them."""
         request = self._request
-        examples = _own_uses(usage.apis)
+        examples = own_uses(usage.apis)
         project_targets = tuple(required_targets(required_pins, examples))
         if request.wheels is not None:
             companions = request.targets if request.targets_are_chosen else project_targets
@@ -372,22 +370,6 @@ class _Planner:
 
 def _is_documentation(path: str) -> bool:
     return not reader_of(path) and _DOCUMENTATION.fullmatch(path) is not None
-
-
-def _own_uses(apis: Iterable[str]) -> dict[str, str]:
-    """Return the first API in use of each library by its name, without names of other libraries.
-
-    `tensorflow.keras` is a name of keras in tensorflow.
-    """
-    libraries = LIBRARIES.items().values()
-    exported = tuple(f"{item.exported_as}." for item in libraries if item.exported_as)
-    names = {item.module: item.name for item in libraries if item.has_api}
-    first_uses: dict[str, str] = {}
-    for api in apis:
-        name = names.get(api.partition(".")[0])
-        if name and not api.startswith(exported):
-            first_uses.setdefault(name, api)
-    return first_uses
 
 
 def _function_globs(paths: tuple[str, ...]) -> list[str]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ciguard.planning.api_names import ApiNames
     from ciguard.sources import Use
 
+MAX_SOURCES = 5_000
+"""Maximum number of analysed files, changed ones first; 500 lines take about 10 ms."""
 MAX_PLACES = 20
 """Maximum number of places per API, places in changed lines first."""
 MAX_APIS = 2_000
@@ -84,6 +86,22 @@ def own_sources(paths: Iterable[str]) -> list[str]:
         path.removesuffix("pyvenv.cfg") for path in all_paths if path.endswith("/pyvenv.cfg")
     )
     return [path for path in all_paths if is_source(path) and not path.startswith(environments)]
+
+
+def own_uses(apis: Iterable[str]) -> dict[str, str]:
+    """Return the first API in use of each library by its name, without names of other libraries.
+
+    `tensorflow.keras` is a name of keras in tensorflow.
+    """
+    libraries = LIBRARIES.items().values()
+    exported = tuple(f"{item.exported_as}." for item in libraries if item.exported_as)
+    names = {item.module: item.name for item in libraries if item.has_api}
+    first_uses: dict[str, str] = {}
+    for api in apis:
+        name = names.get(api.partition(".")[0])
+        if name and not api.startswith(exported):
+            first_uses.setdefault(name, api)
+    return first_uses
 
 
 def find_uses(
