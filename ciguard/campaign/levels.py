@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from ciguard.errors import RegistrationError, UnknownNameError
 from ciguard.levels import LEVELS, LevelSpec
@@ -93,6 +93,10 @@ class Investigator(Protocol):
 class RunnableLevel(LevelSpec, Protocol):
     """A level that campaigns can run; `LevelDefaults` implements the optional methods."""
 
+    @property
+    def uses_catalogue(self) -> bool:
+        """False if the level needs no description of the library's API, which takes seconds."""
+
     def check(self, config: Config) -> None:
         """Check the settings before anything is built.
 
@@ -149,6 +153,8 @@ class RunnableLevel(LevelSpec, Protocol):
 
 class LevelDefaults:
     """Default methods of a level whose cases workers run."""
+
+    uses_catalogue: ClassVar[bool] = True
 
     def check(self, config: Config) -> None:
         """Accept all settings."""

@@ -37,9 +37,19 @@ _MAX_LISTED = 3
 
 
 def start_groups(
-    environments: Mapping[str, Environment], config: Config, dispatcher: Dispatcher
+    environments: Mapping[str, Environment],
+    config: Config,
+    dispatcher: Dispatcher,
+    *,
+    describes: bool = True,
 ) -> Generator[Event, None, dict[str, Group]]:
     """Start every target's server and read its catalogue.
+
+    Args:
+        environments: environments by target.
+        config: settings of the run.
+        dispatcher: dispatcher that starts the servers.
+        describes: False to leave the catalogues empty, which saves describing the libraries.
 
     Returns:
         Groups by library. A target that cannot start stays in its group, with `not_run` set.
@@ -54,7 +64,7 @@ def start_groups(
                 member.not_run = str(server)
             else:
                 check_confinement(member, config, server, dispatcher)
-                yield from _describe(member, dispatcher)
+                yield from _describe(member, dispatcher) if describes else ()
             if member.not_run:
                 yield TargetUnavailable(target=member.name, reason=member.not_run)
             else:
@@ -80,9 +90,12 @@ def _describe(member: Member, dispatcher: Dispatcher) -> Iterable[Event]:
 
 
 def documentation_of(groups: Mapping[str, Group]) -> Iterable[DocumentationChecked]:
-    """Yield the findings in the documentation of each library."""
+    """Yield the findings in the documentation of each described library."""
     for group in groups.values():
-        findings = documentation_findings(group.records(), group.library)
+        records = group.records()
+        if not records:
+            continue
+        findings = documentation_findings(records, group.library)
         yield DocumentationChecked(library=group.library, findings=tuple(findings))
 
 

@@ -82,7 +82,11 @@ def no_results_reason(target: TargetSummary) -> str:
             f"NOTHING RETURNED on {target.name}: all {counts.total:,} cases were rejected, "
             "so nothing was compared."
         )
-    reason = f"none of its {target.apis:,} APIs was selected" if target.apis else "it has no APIs"
+    reason = (
+        f"none of its {target.apis:,} APIs was selected"
+        if target.apis
+        else "it had nothing to test"
+    )
     return f"NOTHING RUN on {target.name}: no case was run, because {reason}."
 
 

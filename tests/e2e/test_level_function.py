@@ -272,3 +272,27 @@ def test_programs_find_a_home_and_others_are_tested_without_one(tmp_path: Path) 
     assert "--function-home" in without.stdout + without.stderr
     assert "plain.py: its module_test() runs under pytest only" in without.stdout + without.stderr
     assert "NOT TESTED" not in given.stdout + given.stderr
+
+
+def test_a_run_of_functions_describes_the_library_only_for_known_buckets(tmp_path: Path) -> None:
+    folder = project(tmp_path, past=1)
+    limits = ("--max-cases", "20", "--budget", "60s", "--fail-on", "critical")
+    functions = run("--functions", "src/*.py", *limits, targets=PLANTED[:1])
+
+    answer(functions, folder)
+    before = run_of(folder / "out")
+    api = ["--level", "api", "--api", "planted.fragile", "--target", PLANTED[0], "--out", "out"]
+    answer(command("run", *api, *limits), folder)
+    known = [bucket["fingerprint"] for bucket in lines_of(folder / "out" / "buckets.jsonl")]
+    answer(functions, folder)
+    after = run_of(folder / "out")
+
+    assert [target["apis"] for target in before["targets"]] == [0]
+    assert before["stages"]["describe"] > 0
+    assert known
+    assert [target["apis"] > 0 for target in after["targets"]] == [True]
+    replayed = {
+        bucket["fingerprint"]: bucket["comparison"]
+        for bucket in lines_of(folder / "out" / "buckets.jsonl")
+    }
+    assert {replayed[name] for name in known} == {"known"}

@@ -10,6 +10,7 @@ from ciguard.campaign.factory import StreamFactory
 from ciguard.campaign.frontier import FRONTIER
 from ciguard.campaign.initial_experience import initial_experience, run_parameters
 from ciguard.campaign.journal import JOURNAL
+from ciguard.campaign.levels import levels_in
 from ciguard.campaign.planned import focus_warning
 from ciguard.campaign.setup import divide_cases, documentation_of, start_groups, streams_of
 from ciguard.campaign.stages.stage import CampaignStage
@@ -64,7 +65,9 @@ class Describe(CampaignStage):
 
     def _start_groups(self) -> Generator[Event, None, None]:
         state = self._state
-        groups = yield from start_groups(self._environments, state.config, state.dispatcher)
+        groups = yield from start_groups(
+            self._environments, state.config, state.dispatcher, describes=self._needs_catalogue()
+        )
         state.groups.update(groups)
         state.budget.measures = any(comparable(group.names, group) for group in groups.values())
         state.budget.spans_libraries = len(groups) > 1
@@ -72,6 +75,14 @@ class Describe(CampaignStage):
         failures = [member.not_run for member in state.members.values() if member.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
+
+    def _needs_catalogue(self) -> bool:
+        """Return whether a level of the run, or a known bucket to replay, calls APIs."""
+        state = self._state
+        known = (*state.corpus(), *state.corpus(is_flaky=True))
+        return any(level.uses_catalogue for level in levels_in(state.config)) or any(
+            record.representative.case.is_api_use for record in known
+        )
 
     def _make_streams(self) -> Generator[Event, None, None]:
         state = self._state

@@ -48,6 +48,7 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
     """Level `app`: functions of applications, called with stub responses in separate processes."""
 
     name: ClassVar[str] = NAME
+    uses_catalogue: ClassVar[bool] = False
 
     def check(self, config: Config) -> None:
         """Check that the applications can be read and call services; see `check_applications`."""

@@ -77,7 +77,7 @@ def test_missing_baseline_is_reported_by_every_reporter(
     "silent",
     [
         (Tally(), 1_200, "no case was run, because none of its 1,200 APIs was selected"),
-        (Tally(), 0, "no case was run, because it has no APIs"),
+        (Tally(), 0, "no case was run, because it had nothing to test"),
         (Tally(rejected=7), 1_200, "all 7 cases were rejected"),
     ],
 )
