@@ -62,6 +62,9 @@ class GraphCase:
     grows: bool = False
     """True to run a second time with larger tensors, and to return both results; a probe leaves out
     the steps that fail with these. Compilers compile again, for dynamic shapes."""
+    autocast: str = ""
+    """Name of the lower precision in which autocast lets calls compute; empty for none. A run in
+    double precision ignores it."""
     stage: str = ""
     """Stage of the compiler that has the defect, a part of fingerprints; empty if unknown."""
     runs_stage: str = ""
@@ -118,6 +121,7 @@ class GraphCase:
             "wide": self.is_wide,
             "gradients": self.has_gradients,
             "grows": self.grows,
+            "autocast": self.autocast,
             "stage": self.stage,
             "runs": self.runs_stage,
         }
@@ -198,6 +202,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             is_wide=bool(rest.get("wide", False)),
             has_gradients=bool(rest.get("gradients", False)),
             grows=bool(rest.get("grows", False)),
+            autocast=str(rest.get("autocast", "")),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),
         )

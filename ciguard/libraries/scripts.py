@@ -50,6 +50,9 @@ class Writer:
     """Statement after which no gradients are recorded, as in `Adapter.without_gradients`."""
     larger: str = ""
     """Expression of `{tensor}` repeated as `Adapter.grown` does. Empty if the adapter cannot."""
+    autocast: str = ""
+    """Statement that begins a block in which calls may compute in a lower precision, `{dtype}`, as
+    in `Adapter.autocasting`. Empty if the adapter cannot."""
     builds_layers_late: bool = False
     """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""

@@ -246,6 +246,35 @@ def test_a_graph_is_compiled_again_for_larger_tensors(environment_of: Environmen
 
 @pytest.mark.slow
 @pytest.mark.library("torch")
+@pytest.mark.parametrize("mode", [EAGER, "aot_eager"])
+def test_autocast_lets_products_compute_in_the_lower_type(
+    environment_of: EnvironmentOf, mode: str
+) -> None:
+    square = tensor(3, 3)
+    product = call("torch.mm", ResultValue(0, -1, square), ResultValue(0, -1, square))
+    total = call("torch.sum", ResultValue(1, -1, square))
+    case = GraphCase(api="torch.sum", steps=(square, product, total), outputs=(1, 2))
+    variants = (replace(case, autocast="bfloat16"), case, replace(case, is_wide=True))
+    environment = in_mode(environment_of("torch"), "torch", mode)
+
+    outcomes = outcomes_of(environment, *variants, replace(variants[0], is_wide=True))
+
+    results = [decode_outputs(o.encoded) for o in outcomes if isinstance(o, Passed)]
+    kinds = [
+        tuple(item.dtype for item in output.items if isinstance(item, TensorOutput))
+        for output in results
+        if isinstance(output, Container)
+    ]
+    assert kinds == [
+        ("bfloat16", "bfloat16"),
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("float64", "float64"),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.library("torch")
 def test_inductor_compiles_without_the_program_openssl(
     environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:

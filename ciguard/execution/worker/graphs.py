@@ -6,6 +6,7 @@ the graph's tensors, all other arguments are constants, and layers are built bef
 
 from __future__ import annotations
 
+import contextlib
 import keyword
 import linecache
 import math
@@ -46,6 +47,7 @@ class Graph:
         self._is_grown = is_grown
         self._builder = builder
         self.adapter = adapter
+        self.case = case
         self._is_wide = bool(case.get("wide"))
         self.scope: dict[str, Any] = {"__name__": "a_graph"}
         self.tensors: list[Any] = []
@@ -142,6 +144,15 @@ class Graph:
         return self.adapter.widened(value) if self._is_wide else value
 
 
+def precision_of(case: dict[str, Any], adapter: Any) -> Any:
+    """Return the context for a graph's precision, to be entered after the adapter's reset."""
+    if case.get("wide"):
+        return adapter.widening()
+    if case.get("autocast"):
+        return adapter.autocasting(case["autocast"])
+    return contextlib.nullcontext()
+
+
 def changes_tensors(case: dict[str, Any]) -> bool:
     """Return whether a step may change a tensor in place, by the names of the called APIs."""
     names = [step[0].rpartition(".")[2] for step in case["steps"] if step[0] != "t"]
@@ -211,7 +222,14 @@ def _probe_once(
     """Return the JSON tree of each step's result, read before a later step can change it."""
     adapter = graph.adapter
     adapter.reset(seed)
-    trees: list[Any] = []
+    with precision_of(graph.case, adapter):
+        return list(_probed_steps(graph, steps, summariser, is_usable))
+
+
+def _probed_steps(
+    graph: Graph, steps: list[Any], summariser: Any, is_usable: Callable[[Any, Any], bool]
+) -> Iterator[list[Any]]:
+    adapter = graph.adapter
     for number, step in enumerate(steps):
         tree = ["s", UNUSABLE]
         try:
@@ -224,8 +242,7 @@ def _probe_once(
             tree = ["s", type(error).__name__]
         if tree[0] == "s":
             graph.missing.add(number)
-        trees.append(tree)
-    return trees
+        yield tree
 
 
 def _is_usable(value: Any, adapter: Any) -> bool:

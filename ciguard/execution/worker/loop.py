@@ -171,9 +171,7 @@ class Executor:
         if case.get("probe"):
             return self._probe_graph(case)
         self._adapter.reset(case.get("seed", 0))
-        if not case.get("wide"):
-            return self._execute_steps(case)
-        with self._adapter.widening():
+        with graphs.precision_of(case, self._adapter):
             return self._execute_steps(case)
 
     def _probe_graph(self, case: dict[str, Any]) -> tuple[int, bytes]:

@@ -51,7 +51,7 @@ def is_right_for_its_inputs(case: GraphCase, defect: Defect) -> Generator[Reques
         call = _with_values(case.steps[last], case.steps, values)
         if call is None:
             return False
-        alone = GraphCase(api=case.api, steps=(call,), outputs=(0,), seed=case.seed)
+        alone = replace(case, steps=(call,), outputs=(0,))
         for _, answer in (yield from run_parts([alone], defect, (reference,))):
             outcome = answer[reference]
             found = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None

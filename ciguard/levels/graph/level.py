@@ -68,6 +68,8 @@ _SINGLES = 2
 """Number of samples of one API that are compiled alone."""
 _MAX_OUTPUTS = 60
 """Maximum number of outputs of a unit; workers return 64 items of a result."""
+_LOW_PRECISION = "bfloat16"
+"""Type in which calls compute with autocast: the one that a CPU prefers, and GPUs have, too."""
 _CONFORMING = CallMix(violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0)
 
 
@@ -85,6 +87,8 @@ class GraphSizes:
     """Share of the units whose gradients are computed."""
     growing_share: float = 0.0
     """Share of the batches whose graphs run a second time, with larger tensors."""
+    autocast_share: float = 0.0
+    """Share of the batches whose graphs run with autocast."""
     special_share: float = 0.0
     """Share of the batches that are single calls with NaN and infinities."""
 
@@ -120,10 +124,9 @@ class GraphLevel:
         self._store = SampleStore(**resizing)
         self._probed: dict[int, list[tuple[Step, ...]]] = {}
         """Graphs that are left of the probes, by index of the batch."""
-        self._growing: set[int] = set()
-        """Indices of the batches of probes whose graphs take larger tensors, too."""
-        self._special: set[int] = set()
-        """Indices of the batches of probes with NaN and infinities."""
+        self._special: dict[str, set[int]] = {"grows": set(), "autocast": set(), "special": set()}
+        """Indices of the batches of probes whose graphs take larger tensors, too, or run with
+        autocast, or have NaN and infinities."""
         self._retried: dict[int, list[tuple[Step, ...]]] = {}
         """Units without the graph that the compiler does not support, by index of their batch."""
 
@@ -174,13 +177,16 @@ class GraphLevel:
                 yield replace(_probe((call,), rng), is_special=True)
 
     def _probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
-        grows = rng.random() < self._sizes.growing_share
+        drawn = rng.random() - self._sizes.growing_share
+        grows, autocast = drawn < 0, ""
+        if 0 <= drawn < self._sizes.autocast_share:
+            autocast = _LOW_PRECISION
         for _ in range(count):
             calls = rng.randint(_MIN_CALLS, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls)
             # What a call in place does to a larger tensor would not be compared.
             if steps and not (grows and any(map(changes_in_place, steps))):
-                yield replace(_probe(steps, rng), grows=grows)
+                yield replace(_probe(steps, rng), grows=grows, autocast=autocast)
 
     @property
     def _units_per_batch(self) -> int:
@@ -190,8 +196,11 @@ class GraphLevel:
         """Yield the units of the graphs that are left of a probe, and of units to retry."""
         sources = [index - lag for lag in UNIT_LAGS if index - lag in self._probed]
         graphs = [graph for source in sources for graph in self._probed[source]]
-        grows = self._growing.issuperset(sources)
-        is_special = not self._special.isdisjoint(sources)
+        grows, casts = (
+            bool(sources) and self._special[kind].issuperset(sources)
+            for kind in ("grows", "autocast")
+        )
+        is_special = not self._special["special"].isdisjoint(sources)
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
@@ -202,8 +211,8 @@ class GraphLevel:
                 outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
             case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
             is_drawn = rng.random() < self._sizes.gradient_share
-            if grows and steps not in retried:
-                yield replace(case, grows=True)
+            if (grows or casts) and steps not in retried:
+                yield replace(case, grows=grows, autocast=_LOW_PRECISION if casts else "")
             else:
                 # A tensor that records gradients cannot be changed in place.
                 is_free = not is_special and not any(map(changes_in_place, steps))
@@ -233,6 +242,8 @@ class GraphLevel:
         graphs = [result.steps for result in left if len(_calls_in(result.steps)) >= _MIN_CALLS]
         if cases and cases[0].is_special:
             graphs, samples = [result.steps for result in left if result.samples], []
+        elif cases and cases[0].autocast:
+            samples = []  # without autocast, their results have other types
         elif all(len(case.calls) == 1 for case in cases):
             graphs = singles(samples, _SINGLES)
         return {
@@ -240,6 +251,7 @@ class GraphLevel:
             "samples": [sample.to_json() for sample in samples],
             "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
             "grows": bool(cases) and cases[0].grows,
+            "autocast": bool(cases) and bool(cases[0].autocast),
             "special": bool(cases) and cases[0].is_special,
         }
 
@@ -265,7 +277,7 @@ class GraphLevel:
                 kept[int(feedback["index"])] = new
             while len(kept) > _MAX_KEPT:
                 del kept[min(kept)]
-        for kind, indices in (("grows", self._growing), ("special", self._special)):
+        for kind, indices in self._special.items():
             if feedback.get(kind):
                 indices.add(int(feedback["index"]))
 

@@ -19,6 +19,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ciguard.domain import dtypes
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Outcome, Passed
@@ -311,7 +312,9 @@ def _is_rounding(
     case: GraphCase, shown: Finding, defect: Defect
 ) -> Generator[Request, Answers, bool]:
     """Return whether the rounding of inputs explains a difference in numbers."""
-    moved = [perturb_case(case, seed) for seed in range(1, PERTURBATIONS + 1)]
+    epsilon = dtypes.EPSILON.get(case.autocast, 0.0)
+    seeds = range(1, PERTURBATIONS + 1)
+    moved = [perturb_case(case, seed, epsilon=epsilon) for seed in seeds]
     runs = [replace(case, is_wide=True), *(run for run in moved if isinstance(run, GraphCase))]
     reference, other = defect.targets
     outcomes = [row[reference] for _, row in (yield from run_parts(runs, defect, (reference,)))]

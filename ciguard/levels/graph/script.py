@@ -62,6 +62,10 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
         another, again = _run_in_mode(others, source, mode)
         lines += [another.strip("\n")] if another != definition else []
         lines += [again.replace("result =", "again =", 1), "result = [result, again]"]
+    if case.autocast:
+        dtype = source.writer.dtype.format(name=case.autocast)
+        block = textwrap.indent("\n".join(lines), "    ")
+        lines = [f"{source.writer.autocast.format(dtype=dtype)}\n{block}"]
     if any(map(changes_in_place, case.steps)):
         lines.append(f"result = [result, [{', '.join(inputs)}]]")
     return lines

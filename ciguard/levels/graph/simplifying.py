@@ -24,6 +24,8 @@ def simpler_graphs(case: GraphCase) -> Iterator[GraphCase]:
     """Yield variants of a graph with the same outputs and API, each simpler in one part."""
     if case.grows:
         yield replace(case, grows=False)
+    if case.autocast:
+        yield replace(case, autocast="")
     if case.has_gradients:
         yield replace(case, has_gradients=False)
     for number, step in enumerate(case.steps):

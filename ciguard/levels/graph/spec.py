@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
+from ciguard.domain import dtypes
 from ciguard.domain.graphs import GraphCase
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select
@@ -16,7 +17,7 @@ from ciguard.levels.graph.script import graph_script
 from ciguard.levels.graph.settings import CALLS, UNIT
 from ciguard.levels.graph.simplifying import perturbed_graph, simpler_graphs
 from ciguard.oracles import UNSTABLE_TAGS
-from ciguard.oracles.comparing import outcome_difference
+from ciguard.oracles.comparing import input_precision, outcome_difference
 from ciguard.oracles.relations import exemption_of
 from ciguard.targets import EAGER, TF32
 from ciguard.triage import PresentationDefaults
@@ -42,6 +43,8 @@ _SPECIAL_SHARE = 0.15
 """Share of the batches that are calls with NaN and infinities, where a mode must keep these."""
 _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
+_AUTOCAST_SHARE = 0.1
+"""Share of the batches of graphs that run with autocast."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
 """Exemptions of APIs that graphs do not call, since their results may differ."""
 
@@ -88,6 +91,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             is_slow=_compiles_calls(group),
             gradient_share=_GRADIENT_SHARE if has_gradients else 0.0,
             growing_share=_GROWING_SHARE if writer_of(group.library).larger else 0.0,
+            autocast_share=_AUTOCAST_SHARE if writer_of(group.library).autocast else 0.0,
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
@@ -114,6 +118,12 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         del seed
         return perturbed_graph(case, move)
 
+    def inputs(self, case: GraphCase) -> InputPrecision:
+        """Return the precision of the graph's inputs, or that of autocast if it is lower."""
+        inputs = input_precision(case)
+        epsilon = dtypes.EPSILON.get(case.autocast, 0.0)
+        return replace(inputs, epsilon=max(inputs.epsilon, epsilon))
+
     def compare(
         self, case: GraphCase, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
@@ -131,6 +141,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
     def origin_rows(self, case: GraphCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return rows of a table: the calls, and the stage of the compiler at fault."""
         rows = [("calls", named(case.label))]
+        rows += [("autocast", named(case.autocast))] if case.autocast else []
         return [*rows, ("stage of the compiler", named(case.stage))] if case.stage else rows
 
     def without_place(self, message: str) -> str:

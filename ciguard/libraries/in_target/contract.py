@@ -324,6 +324,19 @@ class Adapter:
         """Allow double precision within the context. By default it needs no permission."""
         yield
 
+    @contextlib.contextmanager
+    def autocasting(self, dtype: str) -> Iterator[None]:
+        """Let calls compute in a lower precision within the context, where the library chooses to.
+
+        Args:
+            dtype: name of the lower precision.
+
+        Raises:
+            NotImplementedError: if the library cannot. This is the default.
+        """
+        raise NotImplementedError(dtype)
+        yield  # a generator, as those of derived classes are
+
     def widened(self, value: Any) -> Any:
         """Return a tensor, layer or dtype in double precision; any other value as it is.
 

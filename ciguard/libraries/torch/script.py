@@ -72,6 +72,7 @@ SCRIPT = Writer(
     gradients=_GRADIENTS,
     inference="torch.set_grad_enabled(False)",
     larger="{tensor}.repeat([2 if size > 1 else 1 for size in {tensor}.shape])",
+    autocast="with torch.autocast(torch.get_default_device().type, dtype={dtype}):",
     is_tensor="isinstance(value, torch.Tensor)",
     read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),
 )

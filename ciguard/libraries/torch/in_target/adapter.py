@@ -298,6 +298,12 @@ class TorchAdapter(contract.Adapter):
         with self._torch.no_grad():
             yield
 
+    @contextlib.contextmanager
+    def autocasting(self, dtype: str) -> Iterator[None]:
+        """Run calls under `torch.autocast` within the context."""
+        with self._torch.autocast(self._device.type, dtype=self._dtypes[dtype]):
+            yield
+
     def grown(self, tensor: Any) -> Any:
         """Return a tensor that is repeated once along each axis with more than one element."""
         return tensor.repeat([2 if size > 1 else 1 for size in tensor.shape])

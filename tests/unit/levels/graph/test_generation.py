@@ -342,6 +342,24 @@ def test_graphs_that_take_larger_tensors_run_with_two_sizes() -> None:
     assert not any(case.grows and case.has_gradients for case in units)
 
 
+def test_graphs_with_autocast_are_no_samples() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, autocast_share=1.0, gradient_share=1.0))
+
+    composed = [case for cases in run_level(level, 24) for case in cases if len(case.calls) > 1]
+    probes = [case for case in composed if case.is_probe]
+    units = [case for case in composed if not case.is_probe and case.autocast]
+
+    assert units
+    assert {case.autocast for case in probes} == {"bfloat16"}
+    assert not any(case.has_gradients for case in units)
+    assert all(case_from_json(case_to_json(case)) == case for case in units)
+    batch = Batch(api=probes[0].api, kind=CallKind.FUNCTION, cases=(probes[0],))
+    outcome = passed([TENSOR] * len(probes[0].steps))
+    feedback = level.feedback(4, batch, {"torch": [outcome]})
+    assert feedback["autocast"]
+    assert (len(feedback["graphs"]), feedback["samples"]) == (1, [])
+
+
 def test_compiled_apis_are_called_alone_with_special_numbers() -> None:
     level = GraphLevel(RECORDS, 5, replace(SIZES, special_share=1.0, gradient_share=1.0))
 

@@ -86,6 +86,31 @@ def test_the_script_of_two_sizes_runs_the_graph_again_with_larger_tensors() -> N
     assert "result = [result, again]" in text
 
 
+@pytest.mark.parametrize("mode", ["compile", "aot_eager"])
+def test_the_script_of_autocast_runs_the_graph_in_its_context(mode: str) -> None:
+    text = script(replace(CHAIN, autocast="bfloat16"), mode)
+
+    ast.parse(text)
+    before, _, block = text.partition(
+        "with torch.autocast(torch.get_default_device().type, dtype=torch.bfloat16):\n"
+    )
+    assert "torch.compile" not in before
+    first = block.splitlines()[0]
+    assert first.lstrip().startswith("result = torch.compile(graph, ")
+
+
+def test_a_graph_is_tried_without_autocast() -> None:
+    assert next(simpler_graphs(replace(CHAIN, autocast="bfloat16"))) == CHAIN
+
+
+def test_a_graph_with_autocast_is_as_precise_as_the_lower_type() -> None:
+    plain, low = CHAIN, replace(CHAIN, autocast="bfloat16")
+
+    assert LEVEL.inputs(plain).epsilon == 2**-23
+    assert LEVEL.inputs(low).epsilon == 2**-7
+    assert LEVEL.origin_rows(low, lambda name: name)[-1] == ("autocast", "bfloat16")
+
+
 @pytest.mark.parametrize("mode", ["export", "trace"])
 @pytest.mark.parametrize("case", [CHAIN, graph(PAIR, call("torch.exp", result(0)))])
 def test_a_mode_is_prepared_for_the_larger_tensors_again(case: GraphCase, mode: str) -> None:
