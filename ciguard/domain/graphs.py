@@ -136,6 +136,7 @@ def results_used(step: Step) -> Iterator[ResultValue]:
         match value:
             case ResultValue():
                 yield value
+                pending.extend([value.other] if value.other is not None else [])
             case ListValue(items) | TupleValue(items):
                 pending.extend(reversed(items))
             case DictValue(pairs):

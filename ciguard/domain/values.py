@@ -165,6 +165,10 @@ class ResultValue:
     """Index of the item, if the result is a tuple or list; -1 for the whole result."""
     form: TensorValue
     """A tensor of the same dtype and shape, which can replace the result."""
+    other: ResultValue | None = None
+    """Result of another step that is used instead if the first axis of this one has more than
+    `beyond` elements; None for no such choice."""
+    beyond: int = 0
 
 
 Value: TypeAlias = (
@@ -243,7 +247,10 @@ _ENCODERS: Mapping[type, Any] = {
         [value_to_json(item) for item in v.arguments],
         _pairs_to_json(v.keywords),
     ],
-    ResultValue: lambda v: ["r", v.step, v.item, value_to_json(v.form)],
+    ResultValue: lambda v: [
+        *("r", v.step, v.item, value_to_json(v.form)),
+        *(() if v.other is None else (value_to_json(v.other), v.beyond)),
+    ],
 }
 
 
@@ -277,6 +284,14 @@ def tensor_from_json(encoded: Json) -> TensorValue:
         msg = f"malformed value: {encoded!r:.80} is not a tensor"
         raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed JSON
     return value
+
+
+def _choice_from_json(other: Json = None, beyond: Json = 0) -> tuple[ResultValue | None, int]:
+    result = None if other is None else value_from_json(other)
+    if result is not None and not isinstance(result, ResultValue):
+        msg = f"malformed value: {other!r:.80} is not a result"
+        raise ValueError(msg)
+    return result, int(beyond)
 
 
 def _fill_from_json(encoded: Json) -> Fill:
@@ -320,5 +335,7 @@ _DECODERS: Mapping[str, Any] = {
     "c": lambda function, arguments, keywords: CallValue(
         function, _items_from_json(arguments), _pairs_from_json(keywords)
     ),
-    "r": lambda step, item, form: ResultValue(int(step), int(item), tensor_from_json(form)),
+    "r": lambda step, item, form, *choice: ResultValue(
+        int(step), int(item), tensor_from_json(form), *_choice_from_json(*choice)
+    ),
 }

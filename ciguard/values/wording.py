@@ -290,8 +290,9 @@ def _value_words(value: Value) -> str:
             words = [_value_words(item) for item in arguments]
             words += [f"{key}={_value_words(item)}" for key, item in keywords]
             text = f"{function}({', '.join(words)})"
-        case ResultValue(step):
+        case ResultValue(step, other=other):
             text = f"the result of step {step}"
+            text += f" or {other.step}, by its size" if other is not None else ""
         case _:
             size = " by ".join(map(str, value.shape)) or "scalar"
             text = f"a {size} {value.dtype} tensor"

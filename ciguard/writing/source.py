@@ -273,9 +273,15 @@ class ScriptSource:
                 return self.dtype(name)
             case MemberValue(path):
                 return self.name_of(path)
-            case ResultValue(step, item):
-                name = self.results[step]
-                return name if item < 0 else f"{name}[{item}]"
+            case ResultValue():
+                return self._result(value)
+
+    def _result(self, value: ResultValue) -> str:
+        name = self.results[value.step]
+        text = name if value.item < 0 else f"{name}[{value.item}]"
+        if value.other is None:
+            return text
+        return f"({text} if {text}.shape[0] <= {value.beyond} else {self._result(value.other)})"
 
     def _pairs(self, pairs: Iterable[tuple[str, Value]]) -> list[str]:
         return [f"{key!a}: {self.expression(item)}" for key, item in pairs]

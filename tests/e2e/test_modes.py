@@ -299,6 +299,31 @@ def test_inductor_compiles_without_the_program_openssl(
     assert outcome_difference(eager, compiled) is None
 
 
+@pytest.mark.slow
+@pytest.mark.library("torch")
+@pytest.mark.parametrize("mode", [EAGER, "aot_eager"])
+def test_larger_tensors_take_the_other_side_of_a_choice(
+    environment_of: EnvironmentOf, mode: str
+) -> None:
+    fed = ResultValue(0, -1, tensor(4))
+    choice = ResultValue(1, -1, tensor(4), other=fed, beyond=4)
+    case = GraphCase(
+        api="torch.neg",
+        steps=(tensor(4), call("torch.exp", fed), call("torch.neg", choice)),
+        outputs=(2,),
+        grows=True,
+    )
+
+    (outcome,) = outcomes_of(in_mode(environment_of("torch"), "torch", mode), case)
+
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    assert isinstance(output, Container), outcome
+    small, large = (item.elements for item in output.items if isinstance(item, TensorOutput))
+    inputs = elements(["u", 5, 0.5, 3.0], "float32", [4])
+    assert small == pytest.approx(-np.exp(inputs), rel=1e-6)
+    assert large == pytest.approx(-np.tile(inputs, 2), rel=1e-6)
+
+
 INEXPRESSIBLE = [
     pytest.param(
         "torch",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -52,11 +53,15 @@ CHAIN = graph(
 
 @st.composite
 def graphs(draw: st.DrawFn) -> GraphCase:
-    """Draw a graph in which each call uses some of the earlier steps."""
+    """Draw a graph in which each call uses some of the earlier steps, perhaps by their size."""
     steps: list[Step] = [PAIR]
     for number in range(1, draw(st.integers(2, 7))):
-        used = draw(st.lists(st.integers(0, number - 1), max_size=3))
+        earlier = st.integers(0, number - 1)
+        used = [result(step) for step in draw(st.lists(earlier, max_size=3))]
+        other = draw(st.none() | earlier)
+        if used and other is not None:
+            used[0] = replace(used[0], other=result(other), beyond=2)
         name = draw(st.sampled_from(("add", "exp", "mul_", "cat")))
-        steps.append(call(f"torch.{name}", *map(result, used), SQUARE))
+        steps.append(call(f"torch.{name}", *used, SQUARE))
     outputs = draw(st.lists(st.integers(0, len(steps) - 1), min_size=1, max_size=3, unique=True))
     return GraphCase(api="torch.add", steps=tuple(steps), outputs=tuple(outputs))

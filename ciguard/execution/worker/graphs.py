@@ -111,10 +111,14 @@ class Graph:
         return self._literal(self._widened(self._builder.value(encoded)))
 
     def _result(self, encoded: list[Any]) -> str:
-        _, step, item, form = encoded
+        _, step, item, form, *choice = encoded
         if step in self.missing:
             return self._parameter(form)
-        return f"v{step}" if item < 0 else f"v{step}[{item}]"
+        text = f"v{step}" if item < 0 else f"v{step}[{item}]"
+        if not choice or choice[0][1] in self.missing:
+            return text
+        other, beyond = choice
+        return f"({text} if {text}.shape[0] <= {beyond:d} else {self._result(other)})"
 
     def _tuple(self, encoded: list[Any]) -> str:
         return f"({''.join(f'{text}, ' for text in self._texts(encoded[1]))})"

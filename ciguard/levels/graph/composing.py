@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import ResultValue
@@ -31,6 +31,8 @@ _SECOND_SHARE = 0.5
 """Probability that a further tensor of a call is an earlier result of the same form."""
 _INPUT_SHARE = 0.4
 """Probability that a tensor of the first call is an input that later calls can use, too."""
+_CHOICE_SHARE = 0.3
+"""Share of the calls that use another result if the tensors are larger."""
 _ATTEMPTS = 4
 
 
@@ -54,11 +56,19 @@ class _Draft:
         ]
 
 
-def compose(rng: random.Random, store: SampleStore, *, calls: int) -> tuple[Step, ...]:
+def compose(
+    rng: random.Random, store: SampleStore, *, calls: int, grows: bool = False
+) -> tuple[Step, ...]:
     """Return a graph of at most this number of calls; empty if there are no samples.
 
     Whether each call accepts its arguments is certain only if no sizes were changed; a run of the
     graph decides.
+
+    Args:
+        rng: source of random numbers.
+        store: the samples.
+        calls: maximum number of calls.
+        grows: true to choose some results by their sizes, since a second run has larger ones.
     """
     first = store.first(rng)
     if first is None:
@@ -66,7 +76,7 @@ def compose(rng: random.Random, store: SampleStore, *, calls: int) -> tuple[Step
     draft = _Draft()
     _add_first(rng, draft, first)
     for _ in range(calls - 1):
-        _add_next(rng, draft, store)
+        _add_next(rng, draft, store, choice_share=_CHOICE_SHARE if grows else 0.0)
     return tuple(draft.steps)
 
 
@@ -79,7 +89,9 @@ def _add_first(rng: random.Random, draft: _Draft, sample: Sample) -> None:
     draft.add(sample, linked(sample.call, links), sample.results)
 
 
-def _add_next(rng: random.Random, draft: _Draft, store: SampleStore) -> None:
+def _add_next(
+    rng: random.Random, draft: _Draft, store: SampleStore, *, choice_share: float
+) -> None:
     """Append a call that uses an earlier result; nothing if no call is found."""
     for _ in range(_ATTEMPTS):
         recent = rng.random() < _RECENT_SHARE
@@ -89,8 +101,23 @@ def _add_next(rng: random.Random, draft: _Draft, store: SampleStore) -> None:
         if use is None or call is None or (use.position and changes_in_place(call)):
             continue
         links = {use.position: result, **_further_links(rng, draft, call, use.position)}
+        if rng.random() < choice_share:
+            links[use.position] = _choice(rng, draft, result)
         draft.add(use.sample, linked(call, links), _expected_results(use, result.form))
         return
+
+
+def _choice(rng: random.Random, draft: _Draft, result: ResultValue) -> ResultValue:
+    """Return a result that larger tensors replace by another one of the same form, if there is one.
+
+    A tensor with one element along the first axis does not grow along it.
+    """
+    size = result.form.shape[0] if result.form.shape else 0
+    others = [other for other, _ in draft.results if key_of(other.form) == key_of(result.form)]
+    others = [other for other in others if other.step != result.step]
+    if size <= 1 or not others:
+        return result
+    return replace(result, other=rng.choice(others), beyond=size)
 
 
 def _expected_results(use: SampleUse, tensor: TensorValue) -> tuple[TensorValue, ...]:

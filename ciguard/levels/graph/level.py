@@ -183,7 +183,7 @@ class GraphLevel:
             autocast = _LOW_PRECISION
         for _ in range(count):
             calls = rng.randint(_MIN_CALLS, self._sizes.calls)
-            steps = compose(rng, self._store, calls=calls)
+            steps = compose(rng, self._store, calls=calls, grows=grows)
             # What a call in place does to a larger tensor would not be compared.
             if steps and not (grows and any(map(changes_in_place, steps))):
                 yield replace(_probe(steps, rng), grows=grows, autocast=autocast)

@@ -43,7 +43,7 @@ def with_results(step: Step, change: ChangeResult) -> Step:
 def _changed(value: Value, change: ChangeResult) -> Value:
     match value:
         case ResultValue():
-            return change(value)
+            return _changed_result(value, change)
         case ListValue(items) | TupleValue(items):
             return replace(value, items=tuple(_changed(item, change) for item in items))
         case DictValue(pairs):
@@ -56,6 +56,19 @@ def _changed(value: Value, change: ChangeResult) -> Value:
             )
         case _:
             return value
+
+
+def _changed_result(result: ResultValue, change: ChangeResult) -> Value:
+    """Return the replacement of a result, and of the other one if it has a choice."""
+    changed = change(result)
+    if not isinstance(changed, ResultValue) or changed.other is None:
+        return changed
+    if changed.other is not result.other:
+        return changed
+    other = change(changed.other)
+    if isinstance(other, ResultValue):
+        return replace(changed, other=other)
+    return replace(changed, other=None, beyond=0)
 
 
 def without_links(call: ApiCall) -> ApiCall:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.graphs import results_used
 from ciguard.domain.values import TensorValue
 from ciguard.levels.api import perturbed_call, simpler_calls
-from ciguard.levels.graph.reshaping import without_step
+from ciguard.levels.graph.reshaping import with_results, without_step
 from ciguard.triage.simplifying import simpler_together, simpler_values
 
 if TYPE_CHECKING:
@@ -34,11 +35,19 @@ def simpler_graphs(case: GraphCase) -> Iterator[GraphCase]:
             if shorter.api == case.api:  # a finding about another call is another defect
                 yield shorter
     for number, step in enumerate(case.steps):
-        for simpler in _simpler_steps(step):
+        for simpler in (*_without_choices(step), *_simpler_steps(step)):
             yield _with_step(case, number, simpler)
     inputs = [step for step in case.steps if isinstance(step, TensorValue)]
     for change in simpler_together(inputs):
         yield replace(case, steps=tuple(_with_input(step, change) for step in case.steps))
+
+
+def _without_choices(step: Step) -> Iterator[Step]:
+    """Yield a call that uses either side of each choice between results, by their sizes."""
+    if not any(result.other for result in results_used(step)):
+        return
+    yield with_results(step, lambda result: replace(result, other=None, beyond=0))
+    yield with_results(step, lambda result: result.other or result)
 
 
 def _simpler_steps(step: Step) -> Iterator[Step]:

@@ -95,6 +95,24 @@ def test_a_call_in_place_gets_no_second_result() -> None:
                 )
 
 
+def test_only_graphs_that_grow_choose_results_by_their_sizes() -> None:
+    known = store_of(sample("torch.exp", PAIR, PAIR), sample("torch.sin", PAIR, PAIR))
+
+    def choices(*, grows: bool) -> list[tuple[int, ResultValue]]:
+        graphs = [compose(random.Random(n), known, calls=6, grows=grows) for n in range(30)]
+        values = [value for steps in graphs for step in steps for value in arguments_of(step)]
+        return [(value.step, value.other) for value in values if value.other is not None]
+
+    assert choices(grows=False) == []
+    assert len(choices(grows=True)) > 10
+    assert all(step != other.step and other.form == PAIR for step, other in choices(grows=True))
+
+
+def arguments_of(step: Step) -> list[ResultValue]:
+    values = step.arguments if isinstance(step, ApiCall) else ()
+    return [value for value in values if isinstance(value, ResultValue)]
+
+
 def test_sizes_change_together_with_lists_of_sizes() -> None:
     view = ApiCall(
         api="torch.reshape",

@@ -99,6 +99,28 @@ def test_the_script_of_autocast_runs_the_graph_in_its_context(mode: str) -> None
     assert first.lstrip().startswith("result = torch.compile(graph, ")
 
 
+CHOOSING = graph(
+    PAIR,
+    call("torch.exp", result(0)),
+    call("torch.sin", replace(result(1), other=result(0), beyond=2)),
+)
+"""A graph whose last call uses its input if the tensors are larger."""
+
+
+def test_the_script_chooses_a_result_by_its_size() -> None:
+    text = script(replace(CHOOSING, grows=True))
+
+    ast.parse(text)
+    assert "v2 = torch.sin((v1 if v1.shape[0] <= 2 else x0))" in text
+
+
+def test_a_graph_is_tried_without_choices() -> None:
+    arguments = [case.calls[-1].arguments for case in simpler_graphs(CHOOSING)]
+
+    assert (result(1),) in arguments
+    assert (result(0),) in arguments
+
+
 def test_a_graph_is_tried_without_autocast() -> None:
     assert next(simpler_graphs(replace(CHAIN, autocast="bfloat16"))) == CHAIN
 

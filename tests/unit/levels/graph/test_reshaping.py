@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graph_examples import CHAIN, PAIR, call, graph, graphs, result
 from hypothesis import given
 
+from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.case import case_from_json, case_to_json
 from ciguard.domain.graphs import GraphCase, results_used
 from ciguard.domain.values import ResultValue, TensorValue
@@ -45,6 +48,19 @@ def test_a_tensor_replaces_the_result_of_a_step_that_is_left_out() -> None:
 
     assert without.apis == ("torch.add", "torch.stack")
     assert without.calls[0].arguments == (PAIR, result(0))
+
+
+def test_a_choice_between_results_ends_with_either_step() -> None:
+    choice = replace(result(1), other=result(2), beyond=2)
+    steps = (call("torch.exp", result(0)), call("torch.sin", result(0)), call("torch.cos", choice))
+    case = graph(PAIR, *steps)
+
+    moved = joined([case.steps, case.steps])[-1]
+    (argument,) = moved.arguments if isinstance(moved, ApiCall) else ()
+    assert argument == replace(result(5), other=result(6), beyond=2)
+    assert needed_steps(case.steps, [3]) == {0, 1, 2, 3}
+    assert without_step(case, 1).calls[-1].arguments == (PAIR,)
+    assert without_step(case, 2).calls[-1].arguments == (result(1),)
 
 
 def test_a_graph_without_its_last_call_has_the_api_of_the_call_before() -> None:
