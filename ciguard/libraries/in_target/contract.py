@@ -324,9 +324,8 @@ class Adapter:
         """Allow double precision within the context. By default it needs no permission."""
         yield
 
-    @contextlib.contextmanager
-    def autocasting(self, dtype: str) -> Iterator[None]:
-        """Let calls compute in a lower precision within the context, where the library chooses to.
+    def autocasting(self, dtype: str) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which calls compute in a lower precision, where the library does.
 
         Args:
             dtype: name of the lower precision.
@@ -335,7 +334,6 @@ class Adapter:
             NotImplementedError: if the library cannot. This is the default.
         """
         raise NotImplementedError(dtype)
-        yield  # a generator, as those of derived classes are
 
     def widened(self, value: Any) -> Any:
         """Return a tensor, layer or dtype in double precision; any other value as it is.
