@@ -53,10 +53,6 @@ class ApiNames:
         module = api.partition(".")[0]
         return self._modules.get(module, module)
 
-    def has_catalogue(self, module: str) -> bool:
-        """Return whether ciguard ships the catalogue of the library with a top-level module."""
-        return bool(self._names(module))
-
     def catalogue_name(self, source_name: str) -> str:
         """Return the name in the catalogue for a name in a source; empty if there is none.
 

@@ -78,11 +78,6 @@ def main_strategy(main: MainSpec) -> SearchStrategy[Call]:
     return st.composite(lambda draw: _main_call(main, HypothesisSource(draw)))()
 
 
-def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
-    """Return a function that draws calls that run a module as a script."""
-    return lambda rng: _main_call(main, SeededSource(rng))
-
-
 def _main_call(main: MainSpec, source: RandomSource) -> Call:
     """Return a drawn call that runs a module as a script."""
 

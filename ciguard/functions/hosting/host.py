@@ -45,11 +45,6 @@ class ProgramHost(Host):
             # The process saves its coverage before it exits, so it must not be killed at once.
             self.patience_s = GRACE_S
 
-    @property
-    def coverage_problem(self) -> str:
-        """Reason why coverage cannot be measured; empty if it can."""
-        return self.remark
-
     def details(self) -> dict[str, Any]:
         """Return the settings for the next process, with those of coverage and oracles."""
         coverage = None

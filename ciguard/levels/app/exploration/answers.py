@@ -170,16 +170,6 @@ def _tests(condition: ServiceCondition) -> list[LiteralTest]:
     return [test for test in inner if test is not None]
 
 
-def response_with_lines(operation: Operation, lines: Sequence[str]) -> StubResponse:
-    """Return a stub response that recognises lines of text.
-
-    Args:
-        operation: the operation that answers.
-        lines: the lines that it recognises.
-    """
-    return _response_with(operation, lines, _HIGH_SCORE)
-
-
 def content_of(operation: Operation, scored: Scored, kinds: Sequence[str] = ()) -> Json:
     """Return named results in the service's message format.
 
