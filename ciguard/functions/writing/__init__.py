@@ -8,6 +8,12 @@ objects in annotations.
 """
 
 from ciguard.functions.writing.call_source import CallSource, string_literal
+from ciguard.functions.writing.definitions import (
+    ANNOTATIONS_STAND_IN,
+    ELEMENTS_HELPER,
+    NAN_HELPER,
+    STATE_HELPER,
+)
 from ciguard.functions.writing.files import export_tests
 from ciguard.functions.writing.scripts import (
     import_of_program,
@@ -17,6 +23,10 @@ from ciguard.functions.writing.scripts import (
 )
 
 __all__ = [
+    "ANNOTATIONS_STAND_IN",
+    "ELEMENTS_HELPER",
+    "NAN_HELPER",
+    "STATE_HELPER",
     "CallSource",
     "export_tests",
     "import_of_program",

@@ -16,10 +16,15 @@ from ciguard.domain.values import (
     TensorValue,
     TupleValue,
 )
-from ciguard.functions.in_target.calling.running import MAX_ITEMS, consume
+from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.in_target.describing.sidecar import MODULE_PREFIX as SIDECAR_MODULE
-from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER, SIDECAR_IMPORT
+from ciguard.functions.writing.definitions import (
+    CONSUME_HELPER,
+    FIRST_HELPER,
+    LISTED_HELPER,
+    SIDECAR_IMPORT,
+)
 from ciguard.functions.writing.listed import choice_selector, example_selector
 from ciguard.writing import (
     UNIT_FUNCTION,
@@ -52,6 +57,12 @@ class CallSource(ScriptSource):
     """True if the text calls the helper function `listed`."""
     needs_first: bool = False
     """True if the text calls the helper function `first`."""
+    needs_consume: bool = False
+    """True if the text calls the helper function `consume`."""
+    reads_notes: bool = False
+    """True if the text reads stored annotations, which only ciguard's decorators store."""
+    checks: list[str] = field(default_factory=list)
+    """Definitions of functions that check a result."""
     sidecar: str = ""
     """Path of the sidecar that the text needs as module `stubs`; empty if it needs none."""
 
@@ -127,6 +138,7 @@ class CallSource(ScriptSource):
             function = self.stub_name(function)
         else:
             self.program_name(function)
+        self.reads_notes = True
         if argument == EXAMPLES:
             return f'{function}.__ciguard__["examples"]{example_selector(spec, int(number))}'
         self.needs_listed = True
@@ -209,7 +221,8 @@ class CallSource(ScriptSource):
             self.standard.add("itertools")
             return f"list(itertools.islice({text}, {MAX_ITEMS}))"
         if function.is_consumed:
-            self.other_imports.add(f"from {consume.__module__} import consume")
+            self.standard.add("itertools")
+            self.needs_consume = True
             return f"consume({text})"
         return text
 
@@ -277,7 +290,9 @@ class CallSource(ScriptSource):
         definitions = [sidecar] if self.sidecar else []
         definitions += [UNIT_FUNCTION] if self.needs_unit else []
         definitions += [LISTED_HELPER] if self.needs_listed else []
-        return [*definitions, FIRST_HELPER] if self.needs_first else definitions
+        definitions += [FIRST_HELPER] if self.needs_first else []
+        definitions += [CONSUME_HELPER.format(count=MAX_ITEMS)] if self.needs_consume else []
+        return [*definitions, *self.checks]
 
 
 def _text(value: Value) -> str:

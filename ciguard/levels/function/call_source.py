@@ -11,6 +11,10 @@ from ciguard.domain.findings import PairKind
 from ciguard.functions.checking import called_program_from_json
 from ciguard.functions.specs import Call
 from ciguard.functions.writing import (
+    ANNOTATIONS_STAND_IN,
+    ELEMENTS_HELPER,
+    NAN_HELPER,
+    STATE_HELPER,
     CallSource,
     import_of_program,
     outer_statements,
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
 BROKEN = "BROKEN"
 """Beginning of a script's last line of output, if the call fails without an exception."""
 _MUTATION_CHECK = f"""
-if changed(before, given):
-    raise SystemExit("{BROKEN}: changed %s" % changed(before, given))
+changed = [name for name, value in given.items() if state(value) != before[name]]
+if changed:
+    raise SystemExit("{BROKEN}: changed %s" % changed)
 """.strip()
 _TIMEOUT_CHECK = f"""
 spent = time.perf_counter() - began
@@ -41,18 +46,20 @@ if spent > {{limit}}:
 """.strip()
 _CHECKS = {
     "nan": (
-        "from ciguard.functions.in_target.calling.judging import has_nan",
+        "",
+        (ELEMENTS_HELPER, NAN_HELPER),
         "",
         f'if has_nan(result):\n    raise SystemExit("{BROKEN}: the result has NaN")',
     ),
     "mutation": (
-        "from ciguard.functions.in_target.calling.judging import changed, snapshot",
-        "before = snapshot(given)",
+        "",
+        (ELEMENTS_HELPER, STATE_HELPER),
+        "before = {name: state(value) for name, value in given.items()}",
         _MUTATION_CHECK,
     ),
-    "timeout": ("import time", "began = time.perf_counter()", _TIMEOUT_CHECK),
+    "timeout": ("import time", (), "began = time.perf_counter()", _TIMEOUT_CHECK),
 }
-"""Import statement, statement before the call and statement after it, by kind of finding."""
+"""Import, definitions, statement before the call and statements after it, by kind of finding."""
 
 
 def function_statements(
@@ -77,7 +84,7 @@ def function_statements(
     path = [f"sys.path[:0] = [{', '.join(map(string_literal, folders))}]"]
     if not case.call:
         imported = import_of_program(source, description.program)
-        return ["import sys"], [*path, *imported, 'print("imported")']
+        return ["import sys"], [*path, ANNOTATIONS_STAND_IN, *imported, 'print("imported")']
     call = Call.from_json(case.call)
     if call.function not in description.module.functions_by_name:
         msg = f"the case has no description of {call.function!r}"
@@ -90,8 +97,15 @@ def function_statements(
     seeds = [f"random.seed({case.seed})", *_seeds(source, case.seed)]
     imports += ["import numpy as np"] if any("np." in line for line in [*seeds, *body]) else []
     imported = import_of_program(source, description.program)
-    statements = [*path, *imported, *definitions, "", *seeds, *body]
+    # A nested function is found by the decorators of ciguard.
+    stand_in = [] if source.reads_notes or call.outer else [ANNOTATIONS_STAND_IN]
+    statements = [*path, *stand_in, *imported, *_parted(definitions), "", *seeds, *body]
     return list(dict.fromkeys(imports)), statements
+
+
+def _parted(definitions: list[str]) -> list[str]:
+    """Return definitions with the empty lines around functions."""
+    return ["\n\n" + text for text in definitions] + [""] * bool(definitions)
 
 
 def _seeds(source: CallSource, seed: int) -> list[str]:
@@ -128,8 +142,8 @@ def _checked_call(
     finding: Finding, call: Call, function: FunctionSpec, source: CallSource
 ) -> list[str]:
     """Return the statements that make a call, with variables as arguments, and check the result."""
-    import_line, before, after = _CHECKS[finding.kind]
-    source.other_imports.add(import_line)
+    import_line, source.checks[:], before, after = _CHECKS[finding.kind]
+    source.other_imports |= {import_line} - {""}
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
     pairs = ", ".join(f"{name!a}: {name}" for name, _ in call.arguments)
     lines += [f"given = {{{pairs}}}"] if finding.kind == "mutation" else []

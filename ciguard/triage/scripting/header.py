@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, assert_never
 
@@ -41,7 +42,7 @@ def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ())
     lines += [f"{name}: {text}" for name, text in _evidence_rows(finding) if text]
     lines += [f"{name}: {text}" for name, text in origin_rows(finding.case)]
     lines += also
-    lines += ["", f"Install: pip install {' '.join(hint.install)}"]
+    lines += ["", f"Install: pip install {shlex.join(hint.install)}"]
     if finding.case.is_run_by_worker:  # other scripts neither crash nor hang
         lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)

@@ -6,19 +6,29 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import ciguard
+import ciguard.annotations as every
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.outcomes import Errored, Passed
 from ciguard.domain.values import ArrayValue, Explicit, LiteralValue
 from ciguard.functions.checking import called_program_json, is_valid, module_from_json
 from ciguard.functions.drawing import call_sampler
+from ciguard.functions.in_target.calling.judging import has_nan
 from ciguard.functions.in_target.worker import Runner
 from ciguard.functions.specs import Call
+from ciguard.functions.writing import (
+    ANNOTATIONS_STAND_IN,
+    ELEMENTS_HELPER,
+    NAN_HELPER,
+    STATE_HELPER,
+)
 from ciguard.triage import EnvironmentHint, script
 from ciguard.triage.reductions import reductions
 
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
 
 PROGRAM = """\
 import numpy as np
-from ciguard.annotations import arg, ensure, floats, ints, np_arrays, require, timeout
+from ciguard.annotations import arg, ensure, floats, froms, ints, np_arrays, require, timeout
 
 
 @arg("x", ints(2, 9))
@@ -58,6 +68,11 @@ def slow(x):
 @arg("x", ints(0, 9))
 def lazily(x):
     return map(lambda i: i // 0, [x])
+
+
+@arg("step", froms([lambda: 1 // 0]))
+def called(step):
+    return step()
 
 
 class Net:
@@ -121,13 +136,20 @@ def finding(case: FunctionCase, kind: str, exception: str, **changes: Any) -> Fi
     )
 
 
-def run_script(reported: Finding) -> tuple[int, str]:
-    """Run the script like a user, in the current folder."""
+def run_script(reported: Finding, *, with_ciguard: bool = False) -> tuple[int, str]:
+    """Run the script like a user, in the current folder, with numpy and the program alone.
+
+    Args:
+        reported: the finding.
+        with_ciguard: whether ciguard is installed.
+    """
     text = script(reported, environment_hint=HINT)
-    root = Path(ciguard.__file__).parents[1]
-    bare = f"import sys; sys.path.insert(0, {str(root)!r})\n{text}"
+    assert ("with ciguard installed" in text) is with_ciguard
+    folders = [Path(np.__file__).parents[1]] + [Path(ciguard.__file__).parents[1]] * with_ciguard
+    hidden = "" if with_ciguard else 'sys.modules["ciguard.annotations"] = None'
+    bare = f"import sys; sys.path += {list(map(str, folders))!r}; {hidden}\n{text}"
     done = subprocess.run(
-        [sys.executable, "-c", bare], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-S", "-c", bare], capture_output=True, text=True, check=False, timeout=60
     )
     return done.returncode, done.stderr + done.stdout
 
@@ -273,6 +295,96 @@ def test_a_script_uses_the_generators_and_conditions_of_a_sidecar(
 
     assert code == 1, output
     assert expected in output
+
+
+def test_a_script_that_looks_up_annotations_needs_ciguard(description: Json) -> None:
+    module = module_from_json(called_program_json(description, "called"))
+    call = call_sampler(module.function("called"), module)(random.Random(0))
+    assert call is not None
+    reported = finding(
+        case(description, "called", **dict(call.arguments)), "exception", "ZeroDivisionError"
+    )
+
+    code, output = run_script(reported, with_ciguard=True)
+
+    assert code == 1
+    assert "ZeroDivisionError" in output
+
+
+def test_the_header_installs_numpy_with_which_the_script_is_seeded(description: Json) -> None:
+    reported = finding(case(description, "f", x=LiteralValue(9)), "exception", "ValueError")
+    older = EnvironmentHint(install=("torch==2.3.0", "numpy<2"))
+
+    assert "Install: pip install torch==2.13.0 numpy\n" in script(reported, environment_hint=HINT)
+    assert "Install: pip install torch==2.3.0 'numpy<2'\n" in script(
+        reported, environment_hint=older
+    )
+
+
+VALUES = (
+    0, 2.5, float("nan"), complex(0, float("nan")), "text", None, object(),
+    np.array([1.0, np.nan]), np.array([1, 2]), np.array(["a"]), np.float32("nan"),
+    np.ma.masked_invalid([1.0, np.nan]), [1.0, (2.0, {"a": np.array(np.nan)})], {1.0, 2.0},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_scripts_find_nan_and_changes_as_the_level_does(value: object) -> None:
+    scope: dict[str, Any] = {"np": np}
+    for text in (ELEMENTS_HELPER, NAN_HELPER, STATE_HELPER):
+        exec(text, scope)
+
+    assert scope["has_nan"](value) == has_nan(value)
+    assert scope["state"](value) == scope["state"](value)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        [np.array([1.0, 3.0]), {"a": [1]}],
+        [np.array([1.0, 2.0], "float32"), {"a": [1]}],
+        [np.array([[1.0, 2.0]]), {"a": [1]}],
+        [np.array([1.0, 2.0]), {"a": [True]}],
+        [np.array([1.0, 2.0]), {"b": [1]}],
+        [np.array([1.0, 2.0]), {"a": [1, 1]}],
+    ],
+    ids=repr,
+)
+def test_the_state_of_an_argument_differs_after_a_change(changed: object) -> None:
+    scope: dict[str, Any] = {"np": np}
+    exec(f"{ELEMENTS_HELPER}\n{STATE_HELPER}", scope)
+
+    assert scope["state"]([np.array([1.0, 2.0]), {"a": [1]}]) != scope["state"](changed)
+
+
+def test_scripts_replace_all_names_of_annotations() -> None:
+    scope: dict[str, Any] = {"sys": SimpleNamespace(modules={})}
+    exec(ANNOTATIONS_STAND_IN.replace("import ciguard.annotations", "raise ImportError"), scope)
+
+    assert vars(scope["ciguard"].annotations).keys() >= {*every.__all__}
+
+
+def test_annotations_have_no_effect_without_ciguard(tmp_path: Path) -> None:
+    program = (
+        "from ciguard.annotations import *\n"
+        "import ciguard.annotations as notes\n"
+        "from typing import Annotated\n\n"
+        "@include\n@raises(ValueError)\n@require(lambda x: x > 1)\n@arg('x', ints(1, 2))\n"
+        "def f(x: Annotated[int, Range(1, 5)]):\n    return 'own', x\n\n"
+        "@module_test\n@notes.timeout(2)\ndef g():\n    return f(3)\n\nmodule_test()\n"
+        "print(g())\n"
+    )
+    text = (
+        f"import sys\nsys.modules['ciguard.annotations'] = None\n{ANNOTATIONS_STAND_IN}\n{program}"
+    )
+    (tmp_path / "program.py").write_text(text, "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-SI", tmp_path / "program.py"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert done.stdout == "('own', 3)\n", done.stderr
 
 
 def _calls(described: Json) -> Iterator[Json]:
