@@ -119,6 +119,9 @@ def seed_models(
         except SeedModelError as error:
             yield Warned(message=str(error))
     if not models:
-        msg = f"models: target {target} could not describe any seed model; see the warnings above."
+        msg = (
+            f"models: target {target} could not describe any seed model. The warnings above "
+            "say why, and what to do; docs/levels/model.md lists what models may contain."
+        )
         raise ConfigurationError(msg)
     return models

@@ -13,6 +13,14 @@ _CODE_LAYERS = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLa
 """Public layers that run the user's code, which a configuration does not contain."""
 
 
+OWN_CODE_ADVICE = (
+    ". Only layers of keras.layers are mutated. Let a function return the part of the model before "
+    "or behind this layer, as keras.Model(inputs, outputs), and test the layer itself at level "
+    "function (docs/levels/model.md#your-own-layers)"
+)
+"""Next step for a user whose model contains code of the user."""
+
+
 class NotDataError(ValueError):
     """A layer cannot be represented as data. The message states the reason."""
 
@@ -27,10 +35,10 @@ def public_name(layer_class: type) -> str:
     name = layer_class.__name__
     if name in _CODE_LAYERS:
         message = f"{name} runs custom code, which a Keras configuration cannot store"
-        raise NotDataError(message)
+        raise NotDataError(message + OWN_CODE_ADVICE)
     if getattr(layers, name, None) is not layer_class:
         message = f"the layer's class {layer_class.__module__}.{name} is not in keras.layers"
-        raise NotDataError(message)
+        raise NotDataError(message + OWN_CODE_ADVICE)
     return f"keras.layers.{name}"
 
 
@@ -175,7 +183,7 @@ def _with_nested_layers(value: Any) -> Any:
         place = "the script" if module in {"None", "builtins"} else module
         config = f"{value.get('config')!r:.80}"
         message = f"an argument of the layer's constructor is the {name} {config} from {place}"
-        raise NotDataError(message)
+        raise NotDataError(message + OWN_CODE_ADVICE)
     if not module.startswith(("keras.layers", "keras.src.layers")):
         return value
     keras = importlib.import_module("keras")

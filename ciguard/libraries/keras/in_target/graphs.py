@@ -74,7 +74,9 @@ class _GraphWriter:
             name = type(model).__name__
             reason = (
                 f"the model's class {name} is a subclass of keras.Model, which cannot be "
-                "stored as data"
+                "stored as data. Return a keras.Model(inputs, outputs) of layers of keras.layers "
+                "instead, or test the class at level function "
+                "(docs/levels/model.md#your-own-layers)"
             )
             raise self._error(layer, reason)
         try:
