@@ -18,6 +18,7 @@ from ciguard.actions.scaffolding import ScaffoldedFile, ScaffoldFile, read_if_an
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.programs import run_program
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,7 +154,7 @@ def _three_way_merge(base: str, yours: str, new: str) -> tuple[str, bool]:
     if program is None:
         msg = "git was not found. Install it: --upgrade uses it to merge your changes."
         raise CiguardError(msg)
-    with tempfile.TemporaryDirectory(prefix="ciguard-init-") as name:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("init")) as name:
         paths = [Path(name) / part for part in ("yours", "base", "new")]
         for path, text in zip(paths, (yours, base, new), strict=True):
             path.write_text(text, "utf-8", newline="")

@@ -36,6 +36,7 @@ from ciguard.baseline.store import FolderStore
 from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
 from ciguard.files import file_stamp
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from ciguard.baseline.comparison import Records
@@ -86,7 +87,7 @@ class GitBranchStore:
         self._location = location
         self._ref = f"refs/heads/{location.branch}"
         self._retry_limit_s = retry_limit_s
-        self._root = Path(tempfile.mkdtemp(prefix="ciguard-baseline-"))
+        self._root = Path(tempfile.mkdtemp(prefix=scratch_prefix("baseline")))
         weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_TIMEOUT_S)
         self._urls: tuple[str, str] | None = None

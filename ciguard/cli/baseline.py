@@ -17,6 +17,7 @@ from ciguard.config import SETTINGS, location_text
 from ciguard.domain.findings import Comparison, Severity
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,7 +133,7 @@ def promote(settings: EffectiveSettings, max_new: int) -> None:
 
     store = open_store(settings.config.baseline)
     before = store.load()
-    with TemporaryDirectory(prefix="ciguard-promotion-") as folder:
+    with TemporaryDirectory(prefix=scratch_prefix("promotion")) as folder:
         config = replace(settings.config, out=Path(folder))
         issues = filing_of(replace(settings, config=config))
         issues.filing.receive(promotion(before, max_new=max_new, out=config.out))

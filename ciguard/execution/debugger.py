@@ -17,6 +17,7 @@ from ciguard.execution.child import Child, Launch
 from ciguard.execution.memory_files import append_file
 from ciguard.execution.process import BOOTSTRAP, environment, settings
 from ciguard.execution.worker.removal import remove_tree
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ class ToolRun:
             around: command of an unconfined tool that starts the confined process.
         """
         with ExitStack() as resources:
-            folder = Path(tempfile.mkdtemp(prefix="ciguard-debug-"))
+            folder = Path(tempfile.mkdtemp(prefix=scratch_prefix("debug")))
             resources.callback(remove_tree, str(folder))
             self._output = append_file("ciguard-debug-output")
             resources.callback(os.close, self._output)

@@ -7,23 +7,22 @@ for result in dispatcher.wait(1.0):   # until `dispatcher.is_idle`
 
 from __future__ import annotations
 
-import os
-import re
 import selectors
 import tempfile
 import time
 from collections import deque
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
+from ciguard.execution.abandoned import sweep_once
 from ciguard.execution.child_tasks import ChildTasks
 from ciguard.execution.job import Priority
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.worker.removal import remove_tree
 from ciguard.execution.worker_pool import WorkerPool
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SCRATCH_PREFIX = "ciguard-"
-_PROCESS_ID = re.compile("[0-9]{1,9}")
 _TICK_S = 0.1
 
 
@@ -49,8 +46,8 @@ class Dispatcher:
         """Number of workers per target, besides those for urgent and long jobs."""
         self._pools: dict[str, WorkerPool] = {}
         self._selector = selectors.DefaultSelector()
-        sweep_abandoned(Path(tempfile.gettempdir()))
-        self.scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-"))
+        sweep_once()
+        self.scratch = Path(tempfile.mkdtemp(prefix=scratch_prefix("run")))
         """Folder of all files that the workers write; `close` removes it."""
         self._next_check = 0.0
 
@@ -213,22 +210,3 @@ class Dispatcher:
         self._pools.clear()
         self._selector.close()
         remove_tree(str(self.scratch))
-
-
-def sweep_abandoned(folder: Path) -> None:
-    """Remove the scratch folders of dispatchers that were killed.
-
-    Never raise, as a folder that cannot be removed must not prevent the next run.
-    """
-    names: list[str] = []
-    with suppress(OSError):
-        names = [path.name for path in folder.iterdir()]
-    for name in names:
-        process_id, dash, _ = name.removeprefix(_SCRATCH_PREFIX).partition("-")
-        if (
-            name.startswith(_SCRATCH_PREFIX)
-            and dash
-            and _PROCESS_ID.fullmatch(process_id)
-            and not Path("/proc", process_id).exists()
-        ):
-            remove_tree(str(folder / name))

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ciguard.errors import WorkerStartError
+from ciguard.execution.abandoned import sweep_once
 from ciguard.execution.host_process import GRACE_S, Answered, HostProcess, captured_output
 from ciguard.execution.worker.removal import remove_tree
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,8 @@ class Host:
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
-        self._scratch = tempfile.TemporaryDirectory(prefix="ciguard-host-")
+        sweep_once()
+        self._scratch = tempfile.TemporaryDirectory(prefix=scratch_prefix("host"))
         self.folder = Path(self._scratch.name)
         """Folder of all files that the processes write; `close` removes it."""
         self._process: HostProcess | None = None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ciguard.execution.dispatcher import Dispatcher
 from ciguard.execution.spec import WorkerSpec
 from ciguard.execution.worker.attempts import ATTEMPTS
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +117,7 @@ def probe_objects() -> Iterator[dict[str, Json]]:
     """Create the objects that attempts are made on: two sockets, a port and a file."""
     with ExitStack() as stack:
         parent = _parent_of_socket()
-        temporary = tempfile.TemporaryDirectory(prefix="ciguard-probe-", dir=parent)
+        temporary = tempfile.TemporaryDirectory(prefix=scratch_prefix("probe"), dir=parent)
         folder = Path(stack.enter_context(temporary))
         file, path = folder / "outside", folder / "daemon"
         file.write_text("outside\n", encoding="ascii")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from ciguard.errors import ProvisioningError
+from ciguard.scratch import scratch_prefix
 from ciguard.targets.children import run_child
 from ciguard.targets.environment import readable_paths
 
@@ -68,7 +69,7 @@ def inspect(
         ProvisioningError: if the interpreter does not start, an import fails, or no disk space is
             left for the result. The message ends with the last lines of the output.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-probe-") as home:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("probe")) as home:
         result_file = Path(home) / "result.json"
         request = json.dumps(
             {

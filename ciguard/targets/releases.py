@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from ciguard.errors import ProvisioningError
+from ciguard.scratch import scratch_prefix
 from ciguard.targets.target import ActiveEnvironment, IndexPackage
 from ciguard.targets.uv_command import index_arguments, run_uv, uv_environment
 
@@ -40,7 +41,7 @@ def released_versions(
     limits = f",>={oldest}" if oldest else ""
     requirement = f"{name}<={newest}{limits}"
     python = target.python or platform.python_version()
-    with tempfile.TemporaryDirectory(prefix="ciguard-releases-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("releases")) as folder:
         while version := _best_version(requirement, python=python, folder=Path(folder)):
             yield version
             requirement = f"{name}<{version}{limits}"
@@ -56,7 +57,7 @@ def newest_release(requirement: str, *, python: str = "") -> str:
     Raises:
         ProvisioningError: if uv cannot query the indexes.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-releases-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("releases")) as folder:
         return _best_version(
             requirement, python=python or platform.python_version(), folder=Path(folder)
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -33,7 +32,6 @@ from ciguard.domain.programs import ProgramCase
 from ciguard.domain.values import ListValue, LiteralValue, TensorValue, Uniform, Value
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
-from ciguard.execution.dispatcher import sweep_abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -488,20 +486,6 @@ def test_nothing_is_left_behind_when_the_dispatcher_closes() -> None:
     assert not scratch.exists()
     with pytest.raises(ProcessLookupError):
         os.killpg(group, 0)
-
-
-def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
-    ended = subprocess.Popen(["/bin/true"])
-    ended.wait()
-    abandoned = tmp_path / f"ciguard-{ended.pid}-x"
-    in_use = tmp_path / f"ciguard-{os.getpid()}-x"
-    for folder in (abandoned, in_use):
-        (folder / "1").mkdir(parents=True)
-
-    sweep_abandoned(tmp_path)
-
-    assert not abandoned.exists()
-    assert in_use.exists()
 
 
 def test_every_process_walks_a_set_in_the_same_order() -> None:

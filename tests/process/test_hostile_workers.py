@@ -27,8 +27,9 @@ from ciguard.domain.outcomes import (
 from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, worker_monitor
 from ciguard.execution import process as processes
+from ciguard.execution.abandoned import sweep_abandoned
 from ciguard.execution.assignment import Assignment
-from ciguard.execution.dispatcher import sweep_abandoned
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +115,9 @@ def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
 
 
 def test_unremovable_folder_does_not_stop_the_next_run(tmp_path: Path) -> None:
-    abandoned = tmp_path / f"ciguard-{2**22 - 1}-x"  # higher than any process of this machine
+    place = scratch_prefix("run").split("-")[4]
+    gone = f"ciguard-run-{2**22 - 1}-5-{place}"  # higher than any process of this machine
+    abandoned = tmp_path / f"{gone}-x"
     abandoned.mkdir()
     here = Path.cwd()
     os.chdir(abandoned)
@@ -122,8 +125,8 @@ def test_unremovable_folder_does_not_stop_the_next_run(tmp_path: Path) -> None:
         os.mkdir("nested")  # noqa: PTH102 - the path is longer than the kernel takes
         os.chdir("nested")
     os.chdir(here)
-    (tmp_path / f"ciguard-{2**22 - 2}-x").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "ciguard-²-x").mkdir()
+    (tmp_path / f"{gone}-y").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / f"ciguard-run-²-5-{place}-x").mkdir()
 
     sweep_abandoned(tmp_path)
     sweep_abandoned(tmp_path / "elsewhere")

@@ -19,7 +19,17 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "interrupts", "registry", "annotations", "programs", "project", "__init__"},
+    {
+        "errors",
+        "files",
+        "interrupts",
+        "registry",
+        "annotations",
+        "programs",
+        "project",
+        "scratch",
+        "__init__",
+    },
     {"sources"},
     {"domain"},
     {"config"},
@@ -57,6 +67,7 @@ MAY_IMPORT = {
     "registry": {"errors"},
     "files": set[str](),
     "programs": set[str](),
+    "scratch": set[str](),
     "project": {"files", "programs"},
     "sources": {"files"},
     "__main__": {"cli"},

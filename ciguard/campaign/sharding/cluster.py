@@ -35,6 +35,7 @@ from ciguard.domain.shards import Shard
 from ciguard.domain.text import visible
 from ciguard.errors import ClusterError, OutputError
 from ciguard.files import replace_file
+from ciguard.scratch import scratch_prefix
 from ciguard.targets import run_child
 
 if TYPE_CHECKING:
@@ -203,7 +204,10 @@ def _local_cluster(workers: int) -> Iterator[Path]:
 
     Dask's own local cluster is not used, as Ctrl-C would end its workers before their shards.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-cluster-") as name, ExitStack() as stack:
+    with (
+        tempfile.TemporaryDirectory(prefix=scratch_prefix("cluster")) as name,
+        ExitStack() as stack,
+    ):
         file = Path(name) / "scheduler.json"
         shared = ["--scheduler-file", str(file), "--no-dashboard"]
         scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", "0"]

@@ -21,6 +21,7 @@ from ciguard.config import PREFIX
 from ciguard.domain.parts import PARTS_FILE
 from ciguard.errors import ClusterError, ExitCode, OutputError
 from ciguard.files import read_text
+from ciguard.scratch import scratch_prefix
 from ciguard.targets import run_child
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def run_shard(job: ShardJob) -> ShardResult:
 
 
 def _own_folder() -> AbstractContextManager[str]:
-    return tempfile.TemporaryDirectory(prefix="ciguard-shard-")
+    return tempfile.TemporaryDirectory(prefix=scratch_prefix("shard"))
 
 
 def _can_resume(folder: Path) -> bool:

@@ -30,6 +30,7 @@ from ciguard.levels.app.exploration import (
 )
 from ciguard.levels.app.findings import TargetedApplication, condition_text
 from ciguard.levels.app.settings import LABELS
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ class CallRecorder:
     def __call__(self, answers: Sequence[StubResponse]) -> Json:
         """Return the record of a call with stub responses; see `AppCase.call`."""
         module, routine = routines_of(self.application)[self.function.name]
-        with tempfile.TemporaryDirectory(prefix="ciguard-app-") as name:
+        with tempfile.TemporaryDirectory(prefix=scratch_prefix("app")) as name:
             folder = Path(name)
             contents = plain_contents(b"".join(answer.text for answer in answers))
             forms = arguments_for(self.function, routine, contents, folder)
@@ -139,7 +140,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         raise FunctionGoneError(msg)
     module, routine = routines_of(application)[service_function.name]
     with (
-        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+        tempfile.TemporaryDirectory(prefix=scratch_prefix("app")) as folder,
         host_of(
             application,
             [service_function],

@@ -19,6 +19,7 @@ from ciguard.levels.app.exploration.arguments import has_input_parameter, input_
 from ciguard.levels.app.exploration.failures import crash_of
 from ciguard.levels.app.exploration.function_caller import FunctionCaller, host_of, routines_of
 from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +100,7 @@ def assess(
     routines = routines_of(application)
     judged_goals: set[Goal] = set()
     with (
-        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+        tempfile.TemporaryDirectory(prefix=scratch_prefix("app")) as folder,
         host_of(
             application,
             functions,

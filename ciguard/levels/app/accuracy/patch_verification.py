@@ -15,6 +15,7 @@ from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis.application import read_application
 from ciguard.levels.app.static_analysis.findings import find_service_functions
 from ciguard.programs import run_program
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def run_patched(  # noqa: PLR0913 - the patch, the application and its inputs
         For each input, whether it exercises the branch. Empty if the patch does not apply, the
         branch has moved, or the deadline has passed.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-patched-") as name:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("patched")) as name:
         folder = Path(name)
         patched_text = _patched_text(application, goal.branch.file, patch, folder)
         if patched_text is None:

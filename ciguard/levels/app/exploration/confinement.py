@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.execution import Answered, Host, HostSettings, decode_probes, probe_objects
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from ciguard.execution import Probe
@@ -28,7 +29,7 @@ def confinement_of(
     Raises:
         WorkerStartError: if the interpreter does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-app-") as root:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("app")) as root:
         settings = HostSettings(
             python=python,
             entry=_ENTRY,

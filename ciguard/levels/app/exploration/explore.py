@@ -31,6 +31,7 @@ from ciguard.levels.app.exploration.function_caller import (
 from ciguard.levels.app.exploration.hints import hints_of
 from ciguard.levels.app.exploration.random_answers import response_recognising
 from ciguard.levels.app.exploration.search import AnswerSearch
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def explore(
         raise ConfigurationError(msg)
     routines = routines_of(application)
     with (
-        tempfile.TemporaryDirectory(prefix="ciguard-app-") as folder,
+        tempfile.TemporaryDirectory(prefix=scratch_prefix("app")) as folder,
         host_of(
             application,
             functions,

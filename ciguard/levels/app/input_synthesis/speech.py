@@ -18,6 +18,7 @@ from ciguard.levels.app.input_synthesis.input_maker import InputMaker
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.programs import run_program
+from ciguard.scratch import scratch_prefix
 
 if TYPE_CHECKING:
     import random
@@ -132,7 +133,7 @@ def _spoken_samples(speaker: _Speaker, options: list[str], text: str) -> _Sample
 
     The text is passed in a file, as a text that begins with `-` would be read as an option.
     """
-    with tempfile.TemporaryDirectory(prefix="ciguard-speech-") as folder:
+    with tempfile.TemporaryDirectory(prefix=scratch_prefix("speech")) as folder:
         text_file, sound_file = Path(folder, "text.txt"), Path(folder, "speech.wav")
         text_file.write_text(text, "ascii")
         command = [
