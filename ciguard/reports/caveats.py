@@ -33,6 +33,7 @@ def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
     without_results = tuple(filter(None, map(no_results_reason, event.targets)))
     grave = [
         *_baseline_caveats(event),
+        *_own_code_caveats(event),
         *_not_run_caveats(event, plan),
         *_first_items(without_results),
     ]
@@ -60,6 +61,27 @@ def _baseline_caveats(event: RunFinished) -> Iterator[str]:
         )
     else:
         yield "The baseline is MISSING, so nothing was compared."
+
+
+def _own_code_caveats(event: RunFinished) -> Iterator[str]:
+    """Yield a sentence if only the base shows that buckets of the user's code are known.
+
+    The base has another version of the library, but the same sources of the user.
+    """
+    known = [
+        bucket
+        for bucket in event.buckets
+        if bucket.comparison is Comparison.KNOWN
+        and bucket.finding.case.is_user_code
+        and event.history.keys().isdisjoint((bucket.fingerprint, *bucket.aliases))
+    ]
+    if known and event.parameters.get("base"):
+        count = plural(len(known), "known bucket")
+        yield (
+            f"The base runs the functions of this checkout, and {count} of functions "
+            f"{'is' if len(known) == 1 else 'are'} not in the baseline: this change may have "
+            "added the defect. A run on the default branch records the older ones."
+        )
 
 
 def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:

@@ -13,9 +13,11 @@ from report_examples import bucket, run_of, target, write_report
 
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.attribution import Attribution
-from ciguard.domain.events import RunFinished
+from ciguard.domain.events import BucketHistory, RunFinished
+from ciguard.domain.findings import Comparison
 from ciguard.domain.function_calls import FunctionCase
 from ciguard.domain.plan import Place, Plan, PlanMode
+from ciguard.reports.caveats import caveats
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.detail import bucket_lines
 from ciguard.reports.summary import summary_blocks
@@ -99,3 +101,27 @@ def test_an_upgrade_includes_the_users_functions_beside_apis_in_use() -> None:
     assert broken.counts_text == "Regressions: 1"
     assert clean is not None
     assert clean.counts_text == "No change found in 2 of 3 annotated functions"
+
+
+@pytest.mark.parametrize(
+    ("case", "base", "is_stored", "is_doubtful"),
+    [
+        (FUNCTION, ["old"], False, True),
+        (APPLICATION, ["old"], False, True),
+        (FUNCTION, ["old"], True, False),
+        (FUNCTION, [], False, False),
+        (crash().case, ["old"], False, False),
+    ],
+)
+def test_a_base_with_the_same_sources_does_not_prove_that_a_defect_is_older(
+    case: Case, base: list[str], *, is_stored: bool, is_doubtful: bool
+) -> None:
+    made = bucket(1, found(case), comparison=Comparison.KNOWN)
+    history = {made.fingerprint: BucketHistory(first_seen="", last_seen="")}
+
+    end = end_of(made, parameters={"base": base}, history=history if is_stored else {})
+    texts = [caveat.text for caveat in caveats(end, None) if caveat.is_grave]
+
+    assert any("1 known bucket of functions is not in the baseline" in t for t in texts) is (
+        is_doubtful
+    )
