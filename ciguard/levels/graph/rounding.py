@@ -61,12 +61,43 @@ def is_rounding(
     neighbours = [_arrays(outcome) for outcome in moved]
     if any(len(arrays) != len(eager) for arrays in neighbours):
         return True  # moved inputs decide whether the graph fails
+    is_rounded = _differ_by_rounding(eager, compiled, inputs)
     for index, (mine, other) in enumerate(zip(eager, compiled, strict=True)):
+        if is_rounded and _are_whole(mine[1], other[1]):
+            continue
         around = [arrays[index][1] for arrays in neighbours]
         reference = exact[index][1] if len(exact) == len(eager) else None
         if not _is_explained(mine, other[1], reference, around, inputs):
             return False
     return True
+
+
+def _differ_by_rounding(
+    eager: Sequence[tuple[str, NDArray[Any]]],
+    compiled: Sequence[tuple[str, NDArray[Any]]],
+    inputs: InputPrecision,
+) -> bool:
+    """Return whether some fractions differ, but within the tolerance.
+
+    Whole numbers beside them may then differ, too: a histogram's counts depend on the last bits of
+    its edges, also where no input moves since it is 0.
+    """
+    return any(
+        not _are_whole(mine, other)
+        and mine.shape == other.shape
+        and not np.array_equal(mine, other, equal_nan=True)
+        and _is_explained((dtype, mine), other, None, (), inputs)
+        for (dtype, mine), (_, other) in zip(eager, compiled, strict=True)
+    )
+
+
+def _are_whole(mine: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Return whether two arrays of one shape contain whole numbers only."""
+    both = [mine, other]
+    return mine.shape == other.shape and all(
+        array.dtype.kind != "c" and bool((np.isfinite(array) & (array == np.floor(array))).all())
+        for array in both
+    )
 
 
 def is_large(reference: Output, other: Output, inputs: InputPrecision) -> bool:

@@ -60,5 +60,19 @@ def test_a_graph_that_fails_for_moved_inputs_is_given_up() -> None:
     assert is_rounding((passed(1.0), passed(2.0)), None, [refusal], INPUTS)
 
 
+def several(*arrays: list[float]) -> Outcome:
+    results = [np.array(numbers, "float32") for numbers in arrays]
+    return Passed(Summariser(_NoTensors()).encode(results), 0.0)
+
+
+def test_counts_may_differ_beside_edges_that_are_rounded() -> None:
+    eager = several([1, 0], [-0.5, 3.7e-9, 0.5])
+
+    assert is_rounding((eager, several([0, 1], [-0.5, 0.0, 0.5])), None, [eager], INPUTS)
+    assert not is_rounding((eager, several([0, 1], [-0.5, 3.7e-9, 0.5])), None, [eager], INPUTS)
+    assert not is_rounding((eager, several([0, 1], [-0.5, 0.1, 0.5])), None, [eager], INPUTS)
+    assert not is_rounding((eager, several([0, 0.5], [-0.5, 0.0, 0.5])), None, [eager], INPUTS)
+
+
 def test_other_shapes_are_never_rounding() -> None:
     assert not is_rounding((passed(1.0), passed(1.0, 2.0)), None, [passed(1.0)], INPUTS)
