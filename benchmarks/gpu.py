@@ -1,14 +1,17 @@
 """The way of a case over a GPU, line by line: pass or fail. For any machine that has one.
 
-    python benchmarks/gpu.py [--seconds 120] [--only workers,…] [--json FILE] [--keep FOLDER]
+    python benchmarks/gpu.py [--only workers,…] [--seconds 60] [--json FILE] [--keep FOLDER]
 
 Without a GPU, it says so and exits with 2.
 
 It tests `current[torch]` and `current[jax]`, whichever of them the active environment holds, on the
-CPU and on the first CUDA device, and installs nothing. `--seconds` is the time of each campaign;
-the lines before them take about two minutes per library. It prints one line per check and exits
-with 1 if any failed; with `--json` the figures are written, too, with `--keep` the campaigns'
-results.
+CPU and on the first CUDA device, and installs nothing. It prints one line per check and exits with
+1 if any failed. All of it takes half an hour: two minutes per library for workers, modes and
+throughput, and the campaigns in `SECONDS`. `--seconds` is another time for each campaign.
+
+With `--json` the lines and figures are written, too, after each line; what the file holds of
+earlier commands is kept, so that the plan can run in parts (`--libraries`, `--only`,
+`--campaigns`). With `--keep`, the results of the campaigns are kept.
 """
 
 from __future__ import annotations
@@ -21,12 +24,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_cases import CALLS
-from gpu_rig import Sheet, device_memory_mib, devices
+from gpu_rig import MemoryWatch, Sheet, device_memory_mib, devices
 from gpu_workers import modes, started, workers
 
 from ciguard.execution import (
@@ -43,6 +45,10 @@ MIN_THROUGHPUT = 0.25
 """Of the raw loop's calls per second."""
 FALSE_SIGNS = ("get_device", "not implemented for")
 MAX_LANES = 4
+SECONDS = {"aa": 60, "cpu": 240, "two": 120}
+"""Times of the campaigns: the device with itself, with the CPU, and with a second device."""
+SECONDS_OF_TORCH = {**SECONDS, "aa": 360, "cpu": 480}
+MAX_GROWTH_MIB = 300
 WHAT = ("workers", "modes", "campaigns", "throughput")
 NO_DEVICE = 2
 """Exit code on a machine without a GPU."""
@@ -79,26 +85,35 @@ def throughput(sheet: Sheet, library: str) -> None:
     )
 
 
-def campaigns(sheet: Sheet, library: str, seconds: int, keep: Path | None) -> None:
+def campaigns(sheet: Sheet, library: str, given: argparse.Namespace) -> None:
     """Run whole campaigns: a device against itself, and the CPU against the device."""
+    seconds = SECONDS_OF_TORCH if library == "torch" else SECONDS
     device, host = f"current[{library}]@cuda", f"current[{library}]"
     pairs = {"aa": [device, device], "cpu": [host, device]}
     if len(devices()) > 1:
         pairs["two"] = [device, f"{device}:1"]
-    for name, targets in pairs.items():
+    for name in [name for name in pairs if name in given.campaigns.split(",")]:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "out"
             before = device_memory_mib()
-            buckets, run = _campaign(targets, seconds, out)
+            with MemoryWatch() as watch:
+                buckets, run = _campaign(pairs[name], given.seconds or seconds[name], out)
             after = device_memory_mib()
-            if keep is not None:
-                _keep(out, keep, f"{library}-{name}")
+            if given.keep is not None:
+                _keep(out, given.keep, f"{library}-{name}")
         _judge_campaign(sheet, f"{library} {name}", buckets, run, is_same=name != "cpu")
-        sheet.add(
-            f"{library} {name}: device memory is given back",
-            passed=after <= before + 300,
-            detail=f"{before} MiB before, {after} after",
-        )
+        _judge_memory(sheet, f"{library} {name}", watch, before, after)
+
+
+def _judge_memory(sheet: Sheet, name: str, watch: MemoryWatch, before: int, after: int) -> None:
+    samples = watch.samples_mib
+    sheet.figures[f"{name} device MiB"] = {"before": before, "samples": samples, "after": after}
+    sheet.add(
+        f"{name}: device memory is flat, and given back",
+        passed=after <= before + MAX_GROWTH_MIB and watch.growth_mib <= MAX_GROWTH_MIB,
+        detail=f"{before} MiB before, at most {max(samples, default=0)} during, {after} after; "
+        f"the last third exceeds the one before by {watch.growth_mib}",
+    )
 
 
 def _campaign(targets: Sequence[str], seconds: int, out: Path) -> tuple[list[Any], Any]:
@@ -153,7 +168,8 @@ PARTS = {"workers": workers, "modes": modes, "throughput": throughput}
 def main(words: Sequence[str] | None = None) -> int:
     """Run the lines that are asked for; exit with 2 if there is no GPU."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=int, default=120, help="of each campaign")
+    parser.add_argument("--seconds", type=int, help="of each campaign, instead of the plan's")
+    parser.add_argument("--campaigns", default=",".join(SECONDS), help="aa, cpu, two")
     parser.add_argument("--libraries", default="torch,jax")
     parser.add_argument("--only", default=",".join(WHAT), help=", ".join(WHAT))
     parser.add_argument("--json", type=Path)
@@ -166,22 +182,20 @@ def main(words: Sequence[str] | None = None) -> int:
             "a machine with a GPU and its driver.\n"
         )
         return NO_DEVICE
-    sheet = Sheet()
+    sheet = Sheet(given.json)
     surroundings(sheet, found)
     for library in given.libraries.split(","):
         for what in given.only.split(","):
             try:
                 if what == "campaigns":
-                    campaigns(sheet, library, given.seconds, given.keep)
+                    campaigns(sheet, library, given)
                 else:
                     PARTS[what](sheet, library)
             except Exception as error:  # noqa: BLE001 - the other lines are run all the same
                 sheet.add(
                     f"{library} {what}", passed=False, detail=f"{type(error).__name__}: {error}"
                 )
-    if given.json is not None:
-        shown = {**sheet.figures, "lines": [asdict(line) for line in sheet.lines]}
-        given.json.write_text(json.dumps(shown, indent=1, default=str) + "\n")
+    sheet.store()
     failed = [line for line in sheet.lines if not line.passed]
     sys.stdout.write(f"{len(sheet.lines)} lines, {len(failed)} failed\n")
     return 1 if failed else 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_layers import START
+
 _T = ["t", "float32", [2, 3], ["u", 1, 0.0, 1.0]]
 _IMAGE = ["t", "float32", [1, 3, 8, 8], ["u", 1, -1.0, 1.0]]
 _FAR = ["t", "int64", [2], ["k", 10**6]]
@@ -50,6 +52,8 @@ class Calls:
     """Modes that compile kernels for the device."""
     stray: list[Any] | None = None
     """Touches memory of the device at an address that is not aligned."""
+    start: str = START
+    """The statement that starts the device, in any process."""
 
 
 _RAW_TORCH = """

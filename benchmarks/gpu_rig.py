@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.workers import worker_spec
@@ -20,6 +21,8 @@ from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Self
 
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import WorkerSpec
@@ -36,10 +39,17 @@ class Line:
 
 @dataclass
 class Sheet:
-    """All of them, printed as they come."""
+    """All of them, printed and stored as they come, since the machine may be gone at any time."""
 
+    path: Path | None = None
     lines: list[Line] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    earlier: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read what earlier commands have stored in the file."""
+        if self.path is not None and self.path.exists():
+            self.earlier = json.loads(self.path.read_text(encoding="utf-8"))
 
     def add(self, name: str, *, passed: bool, detail: object = "") -> None:
         """Take and print one line."""
@@ -47,6 +57,17 @@ class Sheet:
         self.lines.append(line)
         sys.stdout.write(f"{'pass' if passed else 'FAIL'}  {name}: {line.detail}\n")
         sys.stdout.flush()
+        self.store()
+
+    def store(self) -> None:
+        """Write figures and lines; of earlier commands, those that were not repeated."""
+        if self.path is None:
+            return
+        names = {line.name for line in self.lines}
+        earlier = [line for line in self.earlier.get("lines", []) if line["name"] not in names]
+        lines = [*earlier, *map(asdict, self.lines)]
+        shown = {**self.earlier, **self.figures, "lines": lines}
+        self.path.write_text(json.dumps(shown, indent=1, default=str) + "\n", encoding="utf-8")
 
 
 class Bench:
@@ -88,6 +109,39 @@ def device_memory_mib() -> int:
     """Return what all processes take of the first device."""
     argv = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
     return int(subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()[0])
+
+
+class MemoryWatch:
+    """Samples the memory of the first device within a `with` block."""
+
+    def __init__(self, interval_s: float = 2.0) -> None:
+        self.samples_mib: list[int] = []
+        self._interval_s = interval_s
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._is_over.wait(self._interval_s):
+            self.samples_mib.append(device_memory_mib())
+
+    @property
+    def growth_mib(self) -> int:
+        """How far the highest sample of the last third exceeds that of the third before.
+
+        The first third, in which the workers start, does not count.
+        """
+        third = len(self.samples_mib) // 3
+        if not third:
+            return 0
+        return max(self.samples_mib[-third:]) - max(self.samples_mib[-2 * third : -third])
 
 
 def devices() -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_cases import CALLS
+from gpu_layers import layers
 from gpu_rig import Bench, device_memory_mib, spec_of
 
 from ciguard.domain.dtypes import EVERY as DTYPES
@@ -38,17 +39,22 @@ MAX_FREED_S = 5.0
 MAX_WAIT_S = 30.0
 MAX_SANITIZED_S = 120.0
 MAX_UNBUILT_POINTS = 1.0
+MAX_IDLE_MIB = 2000
+"""What the context, the kernels and the libraries of one worker may take."""
 
 
 def workers(sheet: Sheet, library: str) -> None:
     """Check what workers do with a device: start, blame, agree with the CPU, let go."""
     target = f"current[{library}]@cuda"
     calls = CALLS[library]
+    layers(sheet, library, start=calls.start, readable=spec_of(target).readable)
+    idle_mib = device_memory_mib()
     with Dispatcher() as dispatcher:
         bench = started(sheet, dispatcher, target)
         if bench is None:
             return
         _check_start(sheet, bench, calls, library)
+        _check_memory(sheet, bench, library, idle_mib)
         _check_blame(sheet, bench, calls, library)
         _check_limits(sheet, bench, calls, library)
         _check_sanitizer(sheet, spec_of(target), calls, library)
@@ -110,6 +116,20 @@ def _check_start(sheet: Sheet, bench: Bench, calls: Calls, library: str) -> None
         f"{library}: start-up is no part of the first case",
         passed=cost_s < MAX_FIRST_CASE_S and elapsed_s < MAX_START_S,
         detail=f"worker and case {elapsed_s:.2f} s, the case {cost_s:.3f} s",
+    )
+
+
+def _check_memory(sheet: Sheet, bench: Bench, library: str, idle_mib: int) -> None:
+    """Take note of what a worker that waits for cases holds, on the device and of the host."""
+    on_device = device_memory_mib() - idle_mib
+    status = Path(f"/proc/{_newest_child(bench.server.process_id)}/status").read_text("ascii")
+    fields = dict(line.partition(":")[::2] for line in status.splitlines())
+    on_host = int(fields["RssAnon"].split()[0]) // 1024
+    sheet.figures[f"{library} worker MiB"] = {"device": on_device, "host": on_host}
+    sheet.add(
+        f"{library}: a waiting worker holds little memory",
+        passed=on_device <= MAX_IDLE_MIB and on_host <= MAX_IDLE_MIB,
+        detail=f"{on_device} MiB on the device, {on_host} MiB of its own on the host",
     )
 
 

@@ -31,6 +31,8 @@ _MODES_OF_ALL_CASES = (EAGER, GUARDED)
 _MIN_CASES = 200
 _MAX_EXCESS_UNBUILT = 0.25
 """Maximum excess share of cases that cannot be built; unsupported dtypes cause a few percent."""
+_FAILING_UNBUILT = 0.9
+"""Share of consecutive cases that cannot be built, from which on a device seems to fail."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +59,10 @@ class Member:
     """Number of cases of this run, without those of the resumed run."""
     unbuilt: int = 0
     """Number of these cases whose arguments could not be built."""
+    worst_unbuilt_share: float = 0.0
+    """Highest share of them among consecutive cases, `_MIN_CASES` or a few more."""
+    _recent_cases: int = 0
+    _recent_unbuilt: int = 0
     exercised: set[str] = field(default_factory=set)
     """APIs that were called at least once."""
     unrecorded_apis: set[str] = field(default_factory=set)
@@ -68,6 +74,17 @@ class Member:
     def unbuilt_share(self) -> float:
         """Share of the cases whose arguments could not be built."""
         return self.unbuilt / self.cases_run if self.cases_run else 0.0
+
+    def count_unbuilt(self, unbuilt: int, *, cases: int) -> None:
+        """Count consecutive cases, of which some could not be built."""
+        self.cases_run += cases
+        self.unbuilt += unbuilt
+        self._recent_cases += cases
+        self._recent_unbuilt += unbuilt
+        if self._recent_cases >= _MIN_CASES:
+            share = self._recent_unbuilt / self._recent_cases
+            self.worst_unbuilt_share = max(self.worst_unbuilt_share, share)
+            self._recent_cases = self._recent_unbuilt = 0
 
     def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
         """Record the executed APIs, and the number of cases by status."""
@@ -104,19 +121,16 @@ class Group:
     def unbuilt_warnings(self) -> Iterator[str]:
         """Yield warnings of devices that fail to build the arguments of far more cases than others.
 
-        A device that no longer works would look healthy otherwise, as it rejects every call.
+        The others are those of another device, or the target's own before and after. A device that
+        no longer works would look healthy otherwise, as it rejects every call.
         """
         measured = [member for member in self.running if member.cases_run >= _MIN_CASES]
-        best = min(measured, key=lambda member: member.unbuilt_share, default=None)
+        if not measured:
+            return
+        best = min(measured, key=lambda member: member.unbuilt_share)
         for member in measured:
-            if best is None or member.identity.device == best.identity.device:
-                continue
-            if member.unbuilt_share - best.unbuilt_share > _MAX_EXCESS_UNBUILT:
-                yield (
-                    f"{member.name}: the arguments of {member.unbuilt_share:.0%} of its cases "
-                    f"could not be built, but only {best.unbuilt_share:.0%} on {best.name}. "
-                    "Its device may not work; see docs/gpu.md"
-                )
+            if reason := _sign_of_failure(member, best):
+                yield f"{member.name}: {reason}. Its device may not work; see docs/gpu.md"
 
     @property
     def has_api(self) -> bool:
@@ -245,6 +259,19 @@ def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:
             name=name, environment=environment, identity=_identity(environment)
         )
     return groups
+
+
+def _sign_of_failure(member: Member, best: Member) -> str:
+    """Return what suggests that a target's device does not work; empty if nothing does."""
+    share, usual = member.unbuilt_share, best.unbuilt_share
+    if member.identity.device != best.identity.device and share - usual > _MAX_EXCESS_UNBUILT:
+        return (
+            f"the arguments of {share:.0%} of its cases could not be built, "
+            f"but only {usual:.0%} on {best.name}"
+        )
+    if member.identity.device != "cpu" and member.worst_unbuilt_share >= _FAILING_UNBUILT:
+        return f"for a while, {member.worst_unbuilt_share:.0%} of its cases could not be built"
+    return ""
 
 
 def _identity(environment: Environment) -> Identity:

@@ -7,7 +7,13 @@ import re
 from ciguard.domain.memory_errors import MEMORY_ERRORS
 
 _SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
-_DEVICE_FAULTS = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
+_DEVICE_FAULTS = frozenset(
+    f"CUDA {error}"
+    for error in (
+        "illegal memory access", "misaligned address", "invalid address space",
+        "invalid program counter", "stack error",
+    )
+)  # fmt: skip
 """Errors with which CUDA stops a kernel after an invalid access to device memory."""
 _CORRUPTION = re.compile(
     r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"

@@ -36,6 +36,7 @@ _MISSING_KERNEL = re.compile(
     r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
     r"|(?i:unimplemented)|can't convert cuda"
     r"|\b(?:supports?|on) (?:the )?CPU(?: only)?\b|CPU only|only CPU"
+    r"|_STATUS_(?:NOT_SUPPORTED|ARCH_MISMATCH)\b"
 )
 """Message that states that the device lacks a feature, or that only a CPU supports it."""
 _ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")

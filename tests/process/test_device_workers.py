@@ -135,6 +135,26 @@ def test_crash_on_a_device_has_the_messages_of_its_driver(
     assert "Xid" not in second.log
 
 
+def test_device_that_fails_on_is_lost_whatever_its_message(dispatcher: Dispatcher) -> None:
+    faulty, after = outcomes_of(dispatcher, case("novel"), ADD)
+
+    assert isinstance(faulty, Crashed)
+    assert (faulty.cause, faulty.is_device_error) == ("CUDA device lost", True)
+    assert "no version of this text has words" in faulty.log
+    assert isinstance(after, Passed)
+
+
+def test_worker_survives_a_late_error_that_does_not_stick(dispatcher: Dispatcher) -> None:
+    process = ["os.getpid", "function", [], [], [], 1]
+    before, faulty, after = outcomes_of(dispatcher, process, case("late"), process)
+
+    assert isinstance(faulty, Errored)
+    assert faulty.message == "CUDA error: invalid argument"
+    assert isinstance(before, Passed)
+    assert isinstance(after, Passed)
+    assert before.encoded == after.encoded
+
+
 def test_device_side_assertion_counts_as_a_rejection(dispatcher: Dispatcher) -> None:
     faulty, after = outcomes_of(dispatcher, case("asserted"), ADD)
 
@@ -196,6 +216,22 @@ def test_peaks_and_growth_are_of_the_devices_memory(dispatcher: Dispatcher) -> N
     assert isinstance(growth, Passed)
     low, high = json.loads(growth.encoded)["values"]
     assert high - low == 2 << 20
+
+
+def test_time_is_that_of_the_kernels_and_not_of_copies_before_them(
+    dispatcher: Dispatcher,
+) -> None:
+    large = ["a", "float32", [1 << 18], ["k", 1]]
+    plan = ["time", 1, 3]
+    fast, slow = outcomes_of(
+        dispatcher, [plan, case("add", large)], [plan, case("slow")], session=1
+    )
+
+    assert isinstance(fast, Passed)
+    assert isinstance(slow, Passed)
+    in_ns = 1e9
+    assert min(json.loads(fast.encoded)["values"]) < 0.08 * in_ns  # the copy takes 0.1 s
+    assert min(json.loads(slow.encoded)["values"]) >= 0.1 * in_ns
 
 
 def test_script_that_loses_the_device_crashes_like_its_case(dispatcher: Dispatcher) -> None:

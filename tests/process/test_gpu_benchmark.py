@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import gpu
 import gpu_cases
+import gpu_rig
 
 from ciguard.libraries import LIBRARIES
 from ciguard.targets import drivers
@@ -25,6 +26,7 @@ NVIDIA_SMI = """\
 #!/bin/sh
 case "$*" in
   *memory.used*) echo 300 ;;
+  *"=driver_version --format"*) echo 580.159.03 ;;
   *) echo "Planted, 580.159.03, 1024 MiB, Default" ;;
 esac
 """
@@ -55,6 +57,7 @@ CALLS = gpu_cases.Calls(
     one="planted.device.add",
     product=case("product", MATRIX, MATRIX),
     modes=(),
+    start="import planted.device; planted.device.start(64)",
 )
 
 
@@ -91,6 +94,39 @@ def test_every_line_about_workers_passes_on_the_planted_device(machine: Path) ->
         assert part in names
     for part in ("kill -9", "sanitizer", "as on the CPU", "built", "tf32", "throughput"):
         assert part in names
+    for part in ("confinement of nothing", "files of the worker, system calls", "little memory"):
+        assert part in names
+
+
+def test_memory_that_grows_to_the_end_is_told_from_a_start() -> None:
+    watch = gpu_rig.MemoryWatch()
+    watch.samples_mib = [100, 500, 800, 800, 820, 790, 810, 800, 800]
+    assert watch.growth_mib == -10
+
+    watch.samples_mib = [100, 200, 300, 400, 500, 600, 700, 800, 1200]
+    assert watch.growth_mib == 600
+
+    watch.samples_mib = [100, 900]
+    assert watch.growth_mib == 0
+
+
+def test_lines_are_stored_as_they_come_and_a_repeated_one_replaces_its_forerunner(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "results.json"
+    first = gpu_rig.Sheet(file)
+    first.figures["kernel"] = 6
+    first.add("one", passed=False)
+    first.add("two", passed=True)
+    second = gpu_rig.Sheet(file)
+    second.add("one", passed=True)
+
+    found = json.loads(file.read_text("utf-8"))
+    assert found["kernel"] == 6
+    assert [(line["name"], line["passed"]) for line in found["lines"]] == [
+        ("two", True),
+        ("one", True),
+    ]
 
 
 def test_a_device_that_is_not_there_is_a_clear_error(

@@ -24,6 +24,6 @@ def counted(executed: ExecutedBatch, group: Group, *, elapsed_s: float) -> Itera
         counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
         member = group.members[name]
         member.count(apis, counts)
-        member.cases_run += len(outcomes)
-        member.unbuilt += sum(map(has_failed_build, outcomes)) if Rejected in kinds else 0
+        unbuilt = sum(map(has_failed_build, outcomes)) if Rejected in kinds else 0
+        member.count_unbuilt(unbuilt, cases=len(outcomes))
         yield BatchFinished(target=name, api=executed.api, counts=counts, elapsed_s=elapsed_s)

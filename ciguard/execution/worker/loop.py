@@ -141,9 +141,23 @@ class Executor:
             self._adapter.synchronise()
         except Exception as error:  # noqa: BLE001 - whatever the library raises
             record = self._raised(error, unbuilt=False)
+            if record[0] != cells.EXHAUSTED:
+                self._end_if_lost(error)
         if record[0] == cells.EXHAUSTED:
             self._adapter.release_memory()
         return record
+
+    def _end_if_lost(self, error: Exception) -> None:
+        """End this process if its device goes on failing after it has reported an error.
+
+        Otherwise an error that no pattern knows would make it reject the arguments of all later
+        cases.
+        """
+        try:
+            self._adapter.synchronise()
+        except Exception as repeated:  # noqa: BLE001 - whatever the library raises
+            if self._adapter.classify(repeated) != contract.EXHAUSTED:
+                end_without_device("", type(error).__name__, self._message(error), _frames(error))
 
     def _execute_model(self, case: dict[str, Any]) -> tuple[int, bytes]:
         """Run one layer graph; `case` is the third member of an encoded `ModelCase`."""

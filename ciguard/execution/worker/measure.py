@@ -91,6 +91,7 @@ class MeasuringExecutor(Executor):
             call = self._prepared(case)
             gc.collect()
             gc.disable()
+            self._adapter.synchronise()  # the device may still be copying the arguments
             began = self._clock()
             self._repeat(call, calls)
             values.append((self._clock() - began) / calls)

@@ -40,7 +40,9 @@ _STICKY_ERRORS = (
 _STICKY_PATTERNS = {name: re.compile(pattern) for pattern, name in _STICKY_ERRORS}
 
 _EXHAUSTED = re.compile(
-    r"CUDA (?:error: )?out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
+    r"(?:CUDA(?: (?:driver )?error:)?|Triton Error \[CUDA\]:) out of memory"
+    r"|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
+    r"|Dst tensor is not initialized"  # TensorFlow, if a copy to the device finds no memory
     r"|(?:CUBLAS_STATUS|CUDNN_STATUS|CUSOLVER_STATUS|CUSPARSE_STATUS|CUFFT|CURAND_STATUS)"
     r"_(?:INTERNAL_ERROR_DEVICE_|INTERNAL_ERROR_HOST_)?ALLOC(?:ATION)?_FAILED"
 )
@@ -48,14 +50,16 @@ _INTERNAL = re.compile(
     r"(?:CUBLAS_STATUS|CUDNN_STATUS|CUSOLVER_STATUS|CUSPARSE_STATUS|CURAND_STATUS)"
     r"_(?:EXECUTION_FAILED|INTERNAL_ERROR|LAUNCH_FAILURE|MAPPING_ERROR)"
     r"|CUFFT_(?:INTERNAL_ERROR|EXEC_FAILED)"
-    r"|CUDA error: (?:invalid configuration argument|invalid argument|invalid resource handle"
-    r"|invalid device function|too many resources requested for launch)"
+    r"|(?:CUDA (?:driver )?error|Triton Error \[CUDA\]): (?:invalid configuration argument"
+    r"|invalid argument|invalid resource handle|invalid device function"
+    r"|too many resources requested for launch|device kernel image is invalid)"
     r"|CUDA_ERROR_INVALID_(?:VALUE|HANDLE|IMAGE)|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 )
-_HINTS = ("CU", "cuda", "illegal memory", "device-side")
+_HINTS = ("CU", "cuda", "illegal memory", "device-side", "Dst tensor")
 """Substrings: every message that is classified contains one, and few others do."""
 _MARKS = (
     "CUDA error", "CUDA_ERROR_", "cudaError", "CUDA out of memory", "_STATUS_", "CUFFT_",
+    "CUDA driver error", "Triton Error [CUDA]", "Dst tensor is not",
     "device-side assert triggered", "illegal memory access", "misaligned address",
     "operation not supported on global/shared address space", "invalid program counter",
     "an illegal instruction", "hardware stack error", "launch timed out",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Library:
-    """Make the library on demand: the entry point is read long before any target is used."""
+    """Make the library on demand: the entry point is read long before any target is used.
+
+    With `PLANTED_DEVICE`, it computes on the emulated device.
+    """
     if name != "library":
         raise AttributeError(name)
     from ciguard.libraries import ForkPolicy, Library  # noqa: PLC0415
@@ -21,7 +25,9 @@ def __getattr__(name: str) -> Library:
         name="planted",
         distributions=("ciguard-planted",),
         module="planted",
-        adapter=Path(__file__).with_name("adapter.py"),
+        adapter=Path(__file__).with_name(
+            "device_adapter.py" if os.environ.get("PLANTED_DEVICE") else "adapter.py"
+        ),
         forks=ForkPolicy.AFTER_USE,
         case_limit_s=2.0,
     )

@@ -11,6 +11,9 @@ from ciguard.libraries.in_target import contract, error_texts, introspection
 from ciguard_planted.adapter import PlantedAdapter, record_of
 
 _CALLED = ("add", "asserted", "draw", "far", "misconfigured", "product", "worn")
+_LARGE = 1 << 20
+"""Bytes from which on a copy takes time."""
+_COPY_S = 0.1
 
 
 class PlantedDeviceAdapter(PlantedAdapter):
@@ -30,6 +33,12 @@ class PlantedDeviceAdapter(PlantedAdapter):
     def start_device(self, memory_mib: int) -> None:
         """Make a context."""
         self._device.start(memory_mib)
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return an array; a large one is copied to the device while the call returns."""
+        if array.nbytes >= _LARGE:
+            self._device.occupy(_COPY_S)
+        return super().tensor(array, dtype)
 
     def reset(self, seed: int) -> None:
         """Seed the device's generator, too."""

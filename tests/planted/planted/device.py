@@ -24,6 +24,9 @@ _ENDLESS_S = 3600.0
 _MEMORY = 1 << 30
 _ILLEGAL = "CUDA error: an illegal memory access was encountered"
 _ASSERTED = "CUDA error: device-side assert triggered"
+_NOVEL = "CUDA error: a fault for which no version of this text has words"
+_PASSING = "CUDA error: invalid argument"
+"""Reported once, late; the context survives it."""
 
 
 class _Device:
@@ -38,6 +41,8 @@ class _Device:
         self.used = self.peak = 0
         self.drawn = 0
         self.limit = _MEMORY
+        self.busy_until = 0.0
+        """When the kernels and copies so far have ended, on the clock of `time.monotonic`."""
         self.is_blocking = False
         """Whether each kernel ends before the call returns."""
 
@@ -97,9 +102,13 @@ def _name_thread() -> None:
 
 def synchronise() -> None:
     """Wait for all kernels, and raise what went wrong in one of them."""
-    if _DEVICE.pending:
-        _DEVICE.is_lost = True
-        raise RuntimeError(_DEVICE.pending)
+    time.sleep(max(0.0, _DEVICE.busy_until - time.monotonic()))
+    error = _DEVICE.pending
+    if error == _PASSING:
+        _DEVICE.pending = ""
+    if error:
+        _DEVICE.is_lost = error != _PASSING
+        raise RuntimeError(error)
 
 
 def reset(seed: int) -> None:
@@ -145,6 +154,30 @@ def add(x: Any) -> Any:
 def far(x: Any) -> Any:
     """Touch memory that is not its own, which surfaces later."""
     _launch(_ILLEGAL)
+    return x
+
+
+def occupy(duration_s: float) -> None:
+    """Keep the device busy for a while, and return at once."""
+    _DEVICE.busy_until = max(_DEVICE.busy_until, time.monotonic()) + duration_s
+
+
+def slow(x: Any) -> Any:
+    """Launch a kernel that takes a tenth of a second, and return at once."""
+    _launch()
+    occupy(0.1)
+    return x
+
+
+def novel(x: Any) -> Any:
+    """Break the context in a way that its message does not tell, which surfaces later."""
+    _launch(_NOVEL)
+    return x
+
+
+def late(x: Any) -> Any:
+    """Fail once, which surfaces later."""
+    _launch(_PASSING)
     return x
 
 

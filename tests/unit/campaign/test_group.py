@@ -42,6 +42,27 @@ def test_versions_on_one_device_are_not_compared() -> None:
     assert list(tested.unbuilt_warnings()) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "lost", "is_warned"),
+    [(OTHER, 0, False), (OTHER, 30, True), (OTHER, 8, False), (ONE, 30, False)],
+    ids=["works", "fails for 480 cases", "fails for 128 cases", "a CPU"],
+)
+def test_a_device_that_fails_for_a_while_is_reported_also_beside_its_like(
+    name: str, lost: int, *, is_warned: bool
+) -> None:
+    tested = group(member(name), member(f"{name} A=1"))
+    for one in tested.members.values():
+        device = "cuda" if name == OTHER else "cpu"
+        one.identity = replace(one.identity, device=device)
+        for batch in range(1000):
+            one.count_unbuilt(16 if 500 <= batch < 500 + lost else 1, cases=16)
+
+    warnings = list(tested.unbuilt_warnings())
+
+    assert bool(warnings) is is_warned
+    assert all("for a while, " in text and "docs/gpu.md" in text for text in warnings)
+
+
 def test_stored_cases_run_on_guarded_targets_too_but_are_attributed_among_equals() -> None:
     tested = group(member(ONE, "planted.fragile"), member(OTHER, "planted.fragile"))
     guarded = tested.members[OTHER]

@@ -80,3 +80,19 @@ def test_the_last_report_counts() -> None:
 
 def test_memory_errors_are_relevant_to_security() -> None:
     assert all(may_corrupt(cause, "") for cause in MEMORY_ERRORS)
+
+
+@pytest.mark.parametrize(
+    ("error", "may_be"),
+    [
+        ("illegal memory access", True),
+        ("misaligned address", True),
+        ("invalid program counter", True),
+        ("launch timeout", False),
+        ("device lost", False),
+    ],
+)
+def test_a_device_error_may_corrupt_memory_if_its_kernel_left_its_memory(
+    error: str, *, may_be: bool
+) -> None:
+    assert may_corrupt(f"CUDA {error}", "") is may_be

@@ -15,6 +15,7 @@ import numpy as np
 from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
+from ciguard.libraries.jax.in_target.device_memory import DeviceMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,6 +81,7 @@ class JaxAdapter(contract.Adapter):
         self._on_cpu = kind == "cpu"
         self._last_array: Any = None
         """Array on the device; None until the device is started."""
+        self._device_memory: DeviceMemory | None = None
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -108,6 +110,10 @@ class JaxAdapter(contract.Adapter):
         matrix = self._numpy.eye(8)
         self._jax.block_until_ready(matrix @ matrix)
         self._last_array = matrix
+        self._device_memory = DeviceMemory(self._jax.local_devices()[0].memory_stats, self._bytes)
+
+    def _bytes(self, size: int) -> Any:
+        return self._jax.block_until_ready(self._numpy.zeros(size, np.uint8))
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
@@ -271,6 +277,10 @@ class JaxAdapter(contract.Adapter):
     def wait_for(self, output: Any) -> None:
         """Wait until the arrays in a result are computed."""
         self._jax.block_until_ready(output)
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return the current and peak memory of arrays on the GPU."""
+        return None if self._device_memory is None else self._device_memory.read()
 
     def classify(self, error: BaseException) -> str:
         """Return the class of an exception, by its type and then by its message."""

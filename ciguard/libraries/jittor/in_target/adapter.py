@@ -105,6 +105,7 @@ class JittorAdapter(contract.Adapter):
             RuntimeError: if the device cannot be used.
         """
         del memory_mib  # Jittor cannot limit its memory
+        devices.total_memory()  # raises an error with a remedy
         self._flags.use_cuda = 1
         self._state = self._saved_state()
         self._jittor.matmul(self._jittor.ones((8, 8)), self._jittor.ones((8, 8))).sync()
@@ -156,6 +157,8 @@ class JittorAdapter(contract.Adapter):
                 output = output.float32()
             return {"dtype": name, "array": output.numpy()}
         except (RuntimeError, TypeError, ValueError) as error:
+            if not self._on_cpu and self.classify(error) != contract.REJECTED:
+                raise
             return {"dtype": name, "note": type(error).__name__}
 
     def reset(self, seed: int) -> None:
@@ -192,6 +195,11 @@ class JittorAdapter(contract.Adapter):
         The argument makes `sync_all` wait for the device, too.
         """
         self._jittor.sync_all(True)  # noqa: FBT003 - a native function without keywords
+
+    def release_memory(self) -> None:
+        """Free the device memory that Jittor keeps for later variables."""
+        if not self._on_cpu:
+            self._jittor.gc()
 
     def classify(self, error: BaseException) -> str:
         """Return the class of an exception by its message, since all have the same type."""

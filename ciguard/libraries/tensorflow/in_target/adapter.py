@@ -145,8 +145,9 @@ class TensorflowAdapter(contract.Adapter):
         tensorflow.config.experimental.enable_tensor_float_32_execution(
             enabled=devices.allows_tf32()
         )
+        limit_mib = min(memory_mib, devices.total_memory() // 2**20)
         gpus = tensorflow.config.list_physical_devices("GPU")
-        limit = tensorflow.config.LogicalDeviceConfiguration(memory_limit=memory_mib)
+        limit = tensorflow.config.LogicalDeviceConfiguration(memory_limit=limit_mib)
         for gpu in gpus[:1]:
             tensorflow.config.set_logical_device_configuration(gpu, [limit])
         if self._device_name is None:
@@ -216,6 +217,8 @@ class TensorflowAdapter(contract.Adapter):
             elif isinstance(output, (tensorflow.SparseTensor, tensorflow.IndexedSlices)):
                 part, note = output.values, "values of a sparse tensor"
         except (tensorflow.errors.OpError, RuntimeError, ValueError) as error:
+            if not self._on_cpu and self.classify(error) != contract.REJECTED:
+                raise
             return {"dtype": output.dtype.name, "note": f"variable: {type(error).__name__}"}
         if isinstance(part, self._ops.EagerTensor):
             return {"note": note, **(self.read(part) or {})}

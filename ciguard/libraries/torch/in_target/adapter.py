@@ -32,7 +32,7 @@ class TorchAdapter(contract.Adapter):
     mutable = True
 
     def load(self, device: str) -> None:
-        """Import torch with one thread; a CUDA device is detected without initialising CUDA.
+        """Import torch with one thread; a CUDA device is detected by the files of its driver.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -116,12 +116,13 @@ class TorchAdapter(contract.Adapter):
         return warm_up.rehearsal() if self._on_cpu else []
 
     def _check_device(self, device: str) -> None:
-        torch = self._torch
-        count = torch.cuda.device_count() if self._device.type == "cuda" else 0
-        if (self._device.index or 0) >= count:
-            msg = (
-                f"device {device!r} is absent: torch {torch.__version__} sees {count} CUDA devices"
-            )
+        """Raise an error if torch cannot have the device.
+
+        Counting devices would start CUDA in this process for MIG devices, and without NVML.
+        """
+        devices.require(device, self.module)
+        if not self._torch.backends.cuda.is_built():
+            msg = f"device {device!r} is absent: torch {self._torch.__version__} has no CUDA"
             raise RuntimeError(msg)
 
     def describe(self) -> Iterator[dict[str, Any]]:

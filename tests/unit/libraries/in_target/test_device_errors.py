@@ -31,6 +31,7 @@ TORCH = (
         (TORCH.format("an illegal instruction was encountered"), "illegal instruction"),
         ("INTERNAL: CUDA error: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal", "illegal memory access"),
         ("CUDA error at op.cc:1 code=710( cudaErrorAssert ) sync", "device-side assertion"),
+        ("Triton Error [CUDA]: an illegal memory access was encountered", "illegal memory access"),
     ],
 )
 def test_a_sticky_error_is_classified_as_lost_with_its_cause(message: str, cause: str) -> None:
@@ -45,6 +46,8 @@ def test_a_sticky_error_is_classified_as_lost_with_its_cause(message: str, cause
         "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm`",
         "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
         "cuFFT error: CUFFT_INTERNAL_ERROR",
+        "CUDA driver error: invalid argument",
+        "Triton Error [CUDA]: device kernel image is invalid",
     ],
 )
 def test_an_execution_error_is_classified_as_internal(message: str) -> None:
@@ -60,6 +63,9 @@ def test_an_execution_error_is_classified_as_internal(message: str) -> None:
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
         "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+        "CUDA driver error: out of memory",
+        "Triton Error [CUDA]: out of memory",
+        "Failed copying input tensor to GPU:0 to run AddV2: Dst tensor is not initialized.",
     ],
 )
 def test_an_allocation_error_is_classified_as_exhausted(message: str) -> None:
