@@ -239,7 +239,7 @@ class _Planner:
         # An upgrade is compared alone, unless sources changed as well.
         if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
             return groups, []
-        targets, reason = self._configured_targets(project_targets)
+        targets, reason = self._configured_targets(project_targets, usage)
         other_groups = [
             group
             for group in group_by_library(targets, request.base)
@@ -269,17 +269,22 @@ class _Planner:
             }
         return modes
 
-    def _configured_targets(self, project_targets: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    def _configured_targets(
+        self, project_targets: tuple[str, ...], usage: Usage
+    ) -> tuple[tuple[str, ...], str]:
         """Return the targets if neither upgrades nor wheels determine them, and the reason."""
         targets = self._request.targets
         if self._request.targets_are_chosen:
             return targets, "The targets come from the settings."
         if project_targets:
             return project_targets, "The targets are the versions that the project requires."
-        return (
-            targets,
-            "The project requires no known library, so the targets are ciguard's defaults.",
-        )
+        reason = "The project requires no known library, so the targets are ciguard's defaults."
+        advice = [
+            f"The sources import packages that level {name} knows. To test them, name the level, "
+            f"its targets and your sources in ciguard.toml (docs/levels/{name}.md)."
+            for name in usage.levels
+        ]
+        return targets, " ".join([reason, *advice])
 
     def _own_library_advice(self) -> list[str]:
         """Return advice on how to test the library that the repository builds; empty if none."""

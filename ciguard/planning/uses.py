@@ -61,6 +61,8 @@ class Usage:
     paths_by_level: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that a change reaches, by level. Only levels for whose packages the repository has an
     import are included."""
+    levels: tuple[str, ...] = ()
+    """Levels for whose packages the repository has an import."""
     kernel_files: tuple[str, ...] = ()
     """Files with code for GPUs that a change reaches, and changed files that cannot be parsed."""
     modes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -197,6 +199,7 @@ class _UsageSearch:
             paths_by_level={name: tuple(reached_files) for name in self._levels}
             if reached_files
             else {},
+            levels=self._levels,
             kernel_files=tuple(
                 path
                 for path in dict.fromkeys((*self._changed, *reached_files))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import sys
 from importlib.util import find_spec
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from ciguard.targets.target import Target
 
 
+_NO_NUMPY = "ModuleNotFoundError: No module named 'numpy'"
+"""End of the message of an interpreter without numpy."""
+
+
 def active_environment(
     target: Target, *, on_step: Callable[[str], None], inspections: dict[Path, Inspection]
 ) -> Environment:
@@ -52,9 +57,10 @@ def active_environment(
             on_step(f"{target.name}: inspecting {python}")
             inspections[python] = _inspect_active(python, variables)
     except ProvisioningError as error:
+        reason = "it is not installed" if _NO_NUMPY in str(error) else str(error)
         msg = (
-            f"target {target.name!r}: {error}\n"
-            f"Workers need numpy in this environment: run '{python} -m pip install numpy'."
+            f"target {target.name!r}: workers need numpy in {python.parents[1]}: {reason}\n"
+            f"Install it, e.g. with `uv pip install --python {shlex.quote(str(python))} numpy`."
         )
         raise ProvisioningError(msg) from error
     inspection = inspections[python]

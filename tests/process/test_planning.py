@@ -211,6 +211,21 @@ def test_tensorflow_whose_keras_is_used_has_no_row_of_its_own(repository: Path) 
     assert [job.targets for job in plan.jobs] == [("keras==3.15.1 + tensorflow-cpu==2.21.0",)]
 
 
+@pytest.mark.parametrize(
+    ("source", "is_advised"),
+    [("from google.cloud import vision\n\nvision.Image()\n", True), ("import json\n", False)],
+)
+def test_a_repository_of_an_application_is_told_which_level_tests_it(
+    repository: Path, source: str, *, is_advised: bool
+) -> None:
+    _commit(repository, {"requirements.txt": "google-cloud-vision\n", "app/model.py": source})
+
+    plan = make_plan(_request(repository, against="", mode=PlanMode.BATCH), _no_index)
+
+    (reason,) = (text for text in plan.reasons if "requires no known library" in text)
+    assert ("docs/levels/app.md" in reason) is is_advised
+
+
 def test_targets_of_the_settings_override_required_versions(repository: Path) -> None:
     chosen = ("torch==2.13.0", "torch==2.12.0")
 
