@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
-from ciguard.domain.text import markdown_block
+from ciguard.domain.text import markdown_block, markdown_code
 from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\[\]-]{0,99}(?:==[A-Za-z0-9.+
 _PINNED = re.compile(r"# +((?:[A-Za-z0-9][\w.\[\],-]*==[\w.+!-]+ *)+)", re.ASCII)
 """Comment line that continues a wrapped list of requirements."""
 _FILE = "reproduce.py"
+_NEEDS_CIGUARD = "with ciguard installed"
+"""Part of the comment in a script that needs ciguard."""
 
 
 def reproduction(bucket: Bucket, context: Context) -> str:
@@ -33,7 +36,11 @@ def reproduction(bucket: Bucket, context: Context) -> str:
             f"### Reproduce\n\nThe script has {len(context.script)} characters, too many for an "
             "issue. The results of the run contain it in `reproducers/`."
         )
-    parts = ["### Reproduce", _commands(context.script), _expected_effect(bucket, context.script)]
+    parts = [
+        "### Reproduce",
+        _commands(bucket.finding, context.script),
+        _expected_effect(bucket, context.script),
+    ]
     block = markdown_block(context.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
     return "\n\n".join([*parts, block])
 
@@ -46,7 +53,10 @@ def requirements(script: str) -> list[str]:
     match = _INSTALL.search(script)
     if match is None:
         return []
-    words = match[1].split()
+    try:
+        words = shlex.split(match[1])
+    except ValueError:
+        return []
     for line in script[match.end() :].lstrip("\n").split("\n"):
         wrapped = _PINNED.fullmatch(line)
         if wrapped is None:
@@ -55,21 +65,21 @@ def requirements(script: str) -> list[str]:
     return words if all(map(_REQUIREMENT.fullmatch, words)) else []
 
 
-def _commands(script: str) -> str:
+def _commands(finding: Finding, script: str) -> str:
     needed = requirements(script)
+    save = f"Save the script as `{_FILE}`"
+    if finding.case.is_user_code:
+        save += f" in the folder that contains {markdown_code(finding.api.partition(':')[0])}"
+    also = "\n\nThe script needs ciguard, too." if _NEEDS_CIGUARD in script else ""
     if not needed:
-        return (
-            f"Save the script as `{_FILE}`, install the packages in its line `Install:`, and run "
-            "it."
-        )
+        return f"{save}, install the packages in its line `Install:`, and run it.{also}"
     lines = [
         "python3 -m venv reproduce && . reproduce/bin/activate",
-        f"pip install {' '.join(needed)}",
+        f"pip install {shlex.join(needed)}",
         f"python {_FILE}",
     ]
-    return f"Save the script as `{_FILE}`, then:\n\n" + markdown_block(
-        "\n".join(lines), language="shell"
-    )
+    block = markdown_block("\n".join(lines), language="shell")
+    return f"{save}, then:\n\n{block}{also}"
 
 
 def _expected_effect(bucket: Bucket, script: str) -> str:

@@ -88,6 +88,27 @@ def test_issue_contains_shell_commands_to_reproduce() -> None:
     assert "\npip install torch==2.13.0 numpy==2.0\npython reproduce.py\n```" in body
 
 
+@pytest.mark.parametrize("needs_ciguard", [False, True])
+def test_issue_about_a_function_says_where_and_with_what_its_script_runs(
+    *, needs_ciguard: bool
+) -> None:
+    (found,) = judge(
+        FUNCTION_CASE,
+        {NEW: ESCAPED},
+        Subject(library="torch", api=FUNCTION_CASE.api, targets={NEW: identity(NEW)}),
+    )
+    note = "# Run it there, with ciguard installed.\n" if needs_ciguard else ""
+    text = f"# Install: pip install 'jax[cuda12]==0.10.2' numpy\n{note}import jax\n"
+
+    body = report(Buckets().add(found), Context(script=text)).body
+
+    assert (
+        "Save the script as `reproduce.py` in the folder that contains `src/net.py`, then:" in body
+    )
+    assert "\npip install 'jax[cuda12]==0.10.2' numpy\npython reproduce.py\n```" in body
+    assert ("The script needs ciguard, too." in body) is needs_ciguard
+
+
 def test_long_list_of_requirements_is_complete_in_the_shell_block() -> None:
     names = [f"package-{number}==1.{number}" for number in range(20)]
     hint = EnvironmentHint(install=tuple(names))
