@@ -16,7 +16,13 @@ from ciguard.errors import ConfigurationError
     short_help="Propose annotations for the functions of a program.",
     epilog=example("ciguard function suggest model.py | git apply"),
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @click.option(
     "--function",
     "pattern",
@@ -24,13 +30,24 @@ from ciguard.errors import ConfigurationError
     metavar="GLOB",
     help="Functions to annotate, e.g. 'build_*' or 'Tokenizer.*'. [default: all public functions]",
 )
-@click.option("--sidecar", is_flag=True, help="Print a sidecar file instead of a diff.")
-def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
-    """Propose annotations for the functions of FILE, inferred from the program and its project.
+@click.option(
+    "--sidecar", is_flag=True, help="Print a sidecar file instead of a diff, for one FILE."
+)
+def suggest(files: tuple[Path, ...], pattern: str, *, sidecar: bool) -> None:
+    """Propose annotations for the functions of programs, inferred from them and their project.
 
     Prints the reasons for each proposal and the parameters without a proposal, then a diff for
     `git apply` or `patch -p1`. FILE is parsed, never run.
     """
+    if sidecar and len(files) > 1:
+        msg = "--sidecar prints one file, so name one program."
+        raise click.UsageError(msg)
+    for file in files:
+        _suggest_for(file, pattern, sidecar=sidecar)
+
+
+def _suggest_for(file: Path, pattern: str, *, sidecar: bool) -> None:
+    """Print the proposals for one program."""
     from ciguard.campaign import shipped_knowledge
     from ciguard.files import read_text
     from ciguard.suggesting import (

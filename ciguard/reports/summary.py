@@ -173,6 +173,7 @@ _EXPLAINED = {
     "base and head were compared. They do not fail the check.",
 }
 """Title of a section → sentence below it."""
+_OF_FUNCTIONS = " A script of a function also needs the project."
 _NOUNS = {"API": False, "function": True}
 """True for the noun of the user's own code, by the nouns of what buckets are about."""
 
@@ -183,7 +184,9 @@ def _section(title: str, buckets: list[Bucket], event: RunFinished) -> Iterator[
         return
     causes = len(by_cause(buckets))
     count = f"{len(buckets)}" if causes == len(buckets) else f"{len(buckets)}, {causes} causes"
-    yield f"\n## {title} ({count})\n\n{_EXPLAINED[title]}\n"
+    has_functions = any(bucket.finding.case.is_user_code for bucket in buckets)
+    also = _OF_FUNCTIONS if title == "NEW" and has_functions else ""
+    yield f"\n## {title} ({count})\n\n{_EXPLAINED[title]}{also}\n"
     yield from _table(buckets, event)
 
 

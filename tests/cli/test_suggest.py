@@ -54,6 +54,23 @@ def test_suggest_prints_reasons_and_a_diff_that_applies(project: Path) -> None:
     assert program.index("@arg(") < program.index("def build")
 
 
+def test_suggest_prints_one_diff_for_several_files(project: Path) -> None:
+    (project / "nets" / "wide.py").write_text(PROGRAM.replace("build", "wide"))
+    (project / "nets" / "empty.py").write_text("")
+
+    done = suggest(project, "nets/small.py", "nets/empty.py", "nets/wide.py")
+    subprocess.run(
+        ["/usr/bin/env", "git", "apply"], cwd=project, input=done.stdout, text=True, check=True
+    )
+    refused = suggest(project, "nets/small.py", "nets/wide.py", "--sidecar")
+
+    for name in ("small", "wide"):
+        assert "@arg(" in (project / "nets" / f"{name}.py").read_text("utf-8")
+    assert "nets/empty.py: nothing is proposed" in done.stderr
+    assert refused.returncode == 2
+    assert "name one program" in refused.stderr
+
+
 def test_suggest_prints_a_sidecar_on_stdout_and_reasons_on_stderr(project: Path) -> None:
     done = suggest(project, "nets/small.py", "--sidecar", "--function", "bu*")
     assert done.stdout.startswith('"""Annotations of small.py."""\n')

@@ -61,6 +61,7 @@ def test_a_bucket_is_listed_under_what_its_level_tests(case: Case, part: str, no
 
     assert f"  {part} critical: 1 new" in lines
     assert f"| class | {noun} | what happened |" in page
+    assert ("also needs the project" in page) is (noun == "function")
     assert f"Tested:    {part}" in list(bucket_lines(made, script=""))
 
 
