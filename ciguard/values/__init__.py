@@ -38,10 +38,8 @@ from ciguard.values.constraints import (
     has_symbols,
     references,
 )
-from ciguard.values.contents import change_contents
 from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range, in_range
-from ciguard.values.joint import mutate_jointly
 from ciguard.values.mutation import Mutation, Mutator, insert_special
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import SamplingScope
@@ -82,7 +80,6 @@ __all__ = [
     "Tensor",
     "Tuple",
     "boundaries",
-    "change_contents",
     "closed_range",
     "compile_sampler",
     "compile_strategy",
@@ -96,7 +93,6 @@ __all__ = [
     "in_words",
     "insert_special",
     "key_text",
-    "mutate_jointly",
     "references",
     "violations",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
+from ciguard.levels.api.battery import battery_of
 from ciguard.levels.api.call_mix import CallMix, CallMutation
 from ciguard.levels.api.forms import form_mutator
 from ciguard.levels.api.kinds import parameter_kind, value_kinds
@@ -16,7 +17,8 @@ from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.options import options_of
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
-from ciguard.values import SamplingScope, change_contents, insert_special, mutate_jointly
+from ciguard.values import SamplingScope, insert_special
+from ciguard.values.changes import change_contents, mutate_jointly
 
 if TYPE_CHECKING:
     import random
@@ -200,6 +202,17 @@ class CallGenerator:
         intent = Intent.CONFORMING if option.is_within_range else Intent.SPECIAL
         slots = () if option.is_within_range else self._slots_named((option.parameter,))
         return self._assembled_call(values, intent, slots, _seed(rng))
+
+    def battery(self, call: ApiCall, rng: random.Random) -> list[ApiCall]:
+        """Return the calls with each change of one argument, and of all tensors alike, once."""
+        scope = SamplingScope()
+        scope.values.update(self.arguments(call))
+        calls = []
+        for change in battery_of(self.slots, scope, rng):
+            intent = call.intent if change.conforms else Intent.BOUNDARY
+            slots = () if change.conforms else self._slots_named(change.parameters)
+            calls.append(self._assembled_call(dict(change.values), intent, slots, _seed(rng)))
+        return calls
 
     def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
         """Return a call whose tensors all have another size, rank, dtype or content alike.

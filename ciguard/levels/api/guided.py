@@ -91,6 +91,10 @@ class GuidedGenerator:
         """Return a call with one argument replaced or added; see `CallGenerator.with_option`."""
         return self._base_generator.with_option(call, number, rng)
 
+    def battery(self, call: ApiCall, rng: random.Random) -> list[ApiCall]:
+        """Return all calls with one change; see `CallGenerator.battery`."""
+        return self._base_generator.battery(call, rng)
+
     def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
         """Return a call whose tensors all changed alike; see `CallGenerator.with_joint_change`."""
         return self._base_generator.with_joint_change(call, rng)

@@ -14,6 +14,7 @@ from ciguard.levels import VisitedLevel, focus_shares, select
 from ciguard.levels.api.compared import ComparedLevel
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
+from ciguard.levels.api.side_by_side import SideBySideLevel
 from ciguard.levels.api.simplifying import perturbed_call, simpler_calls
 from ciguard.targets import EAGER
 from ciguard.triage import PresentationDefaults
@@ -46,6 +47,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
         *,
         between_backends: LevelFactory | None = None,
         if_compiled: LevelFactory | None = None,
+        side_by_side: LevelFactory | None = None,
     ) -> None:
         """Create the level.
 
@@ -55,11 +57,14 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             between_backends: makes the level of targets that compute with different libraries;
                 None for the same.
             if_compiled: makes the level of targets of which one compiles calls; None for the same.
+            side_by_side: makes the level of several targets that compute with one library; None
+                for the same.
         """
         self.name = name
         self._factory = factory
         self._between_backends = between_backends or factory
         self._if_compiled = if_compiled or factory
+        self._side_by_side = side_by_side or factory
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
         """Return whether calls have relations."""
@@ -113,7 +118,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
             return self._between_backends
         if any(group.compiles_calls(name) for name in group.names):
             return self._if_compiled
-        return self._factory
+        return self._side_by_side if len(group.running_eagerly) > 1 else self._factory
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that runs the call and shows the defect."""
@@ -134,4 +139,5 @@ LEVEL = CallLevel(
     ApiLevel,
     between_backends=ComparedLevel,
     if_compiled=partial(ApiLevel, sizes=_SIZES_IF_COMPILED),
+    side_by_side=SideBySideLevel,
 )

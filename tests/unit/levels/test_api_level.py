@@ -280,10 +280,15 @@ def test_calls_for_several_backends_are_mostly_comparable_from_the_first_round_o
 
 @pytest.mark.parametrize(
     ("engines", "expected"),
-    [(("", ""), "usual"), (("", "jax"), "backends"), (("jax", "jax"), "compiled")],
+    [
+        (("",), "usual"),
+        (("", ""), "several"),
+        (("", "jax"), "backends"),
+        (("jax", "jax"), "compiled"),
+    ],
 )
-def test_backends_and_compiled_calls_have_levels_of_their_own(
-    engines: tuple[str, str], expected: str
+def test_backends_compiled_calls_and_several_targets_have_levels_of_their_own(
+    engines: tuple[str, ...], expected: str
 ) -> None:
     made: list[str] = []
 
@@ -294,7 +299,8 @@ def test_backends_and_compiled_calls_have_levels_of_their_own(
 
         return make
 
-    tested = group(member(ONE, SUM.api), member(TWO, SUM.api))
+    names = (ONE, TWO)[: len(engines)]
+    tested = group(*(member(name, SUM.api) for name in names))
     for engine, of_engine in zip(engines, tested.members.values(), strict=True):
         if engine:
             of_engine.identity = replace(of_engine.identity, engine=engine)
@@ -309,6 +315,7 @@ def test_backends_and_compiled_calls_have_levels_of_their_own(
         making("usual"),
         between_backends=making("backends"),
         if_compiled=making("compiled"),
+        side_by_side=making("several"),
     )
 
     streams: list[Stream] = []

@@ -34,7 +34,7 @@ from ciguard.levels.api.compared import ComparedLevel
 from ciguard.levels.api.guided import GuidedGenerator
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.narrowing import narrowed
-from ciguard.values import change_contents
+from ciguard.values.changes import change_contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

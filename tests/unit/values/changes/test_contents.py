@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain import dtypes
 from ciguard.domain.values import Explicit, ListValue, LiteralValue, TensorValue, Uniform, Value
-from ciguard.values import change_contents
+from ciguard.values.changes import change_contents
 
 AXIS = LiteralValue(3)
 tensors = st.builds(

@@ -18,7 +18,7 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
-from ciguard.values import mutate_jointly
+from ciguard.values.changes import mutate_jointly
 
 LEFT = TensorValue("float32", (3, 4), Uniform(1, 0.0, 1.0))
 RIGHT = TensorValue("float32", (4, 3), Uniform(2, 0.0, 1.0))

@@ -61,13 +61,13 @@ def mutate_jointly(rng: random.Random, values: dict[str, Value]) -> tuple[str, .
     Returns:
         The names of the changed parameters; empty if the call has no tensor that can be changed.
     """
-    tensors = [tensor for value in values.values() for tensor in _tensors(value)]
+    tensors = [tensor for value in values.values() for tensor in tensors_in(value)]
     if not tensors:
         return ()
     change = _CHANGES[int(rng.random() * len(_CHANGES))](rng, tensors)
     changed_names = []
     for name, value in values.items():
-        changed = _mapped(value, change)
+        changed = with_tensors_changed(value, change)
         if changed is not value:
             values[name] = changed
             changed_names.append(name)
@@ -166,16 +166,16 @@ def _drawn_size(rng: random.Random, tensors: list[AnyTensor]) -> int:
     return sizes[int(rng.random() * len(sizes))] if sizes else 1
 
 
-def _tensors(value: Value) -> Iterator[AnyTensor]:
-    """Yield the tensors in a value that a change reaches."""
+def tensors_in(value: Value) -> Iterator[AnyTensor]:
+    """Yield the tensors in a value that `with_tensors_changed` reaches."""
     match value:
         case TensorValue() | ArrayValue():
             yield value
         case ListValue(items) | TupleValue(items):
             for item in items:
-                yield from _tensors(item)
+                yield from tensors_in(item)
         case CallValue(arguments=(first, *rest)) if _is_form(rest):
-            yield from _tensors(first)
+            yield from tensors_in(first)
         case _:
             pass
 
@@ -185,18 +185,21 @@ def _is_form(rest: list[Value]) -> bool:
     return all(isinstance(argument, MemberValue | LiteralValue) for argument in rest)
 
 
-def _mapped(value: Value, change: _Change) -> Value:
-    """Return a value with all its tensors changed; the same object if none has changed."""
+def with_tensors_changed(value: Value, change: _Change) -> Value:
+    """Return a value with all its tensors changed; the same object if none has changed.
+
+    A tensor that would be large stays as it is.
+    """
     match value:
         case TensorValue() | ArrayValue():
             changed = change(value)
             return changed if prod(changed.shape) <= _MAX_ELEMENTS else value
         case ListValue(items) | TupleValue(items):
-            new_items = tuple([_mapped(item, change) for item in items])
+            new_items = tuple([with_tensors_changed(item, change) for item in items])
             is_same = all(new is old for new, old in zip(new_items, items, strict=True))
             return value if is_same else type(value)(new_items)
         case CallValue(arguments=(first, *rest)) if _is_form(rest):
-            new_first = _mapped(first, change)
+            new_first = with_tensors_changed(first, change)
             return value if new_first is first else replace(value, arguments=(new_first, *rest))
         case _:
             return value

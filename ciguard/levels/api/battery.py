@@ -1,0 +1,69 @@
+"""Battery of a call: every change of one argument, and every joint change of all tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING
+
+from ciguard.levels.api.options import options_of
+from ciguard.values.changes import alternatives
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ciguard.domain.values import Value
+    from ciguard.levels.api.slots import ParameterSlot
+    from ciguard.values import SamplingScope
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedArguments:
+    """Arguments of a call that differ from those of another one."""
+
+    values: Mapping[str, Value]
+    """All arguments by parameter."""
+    parameters: tuple[str, ...]
+    """Names of the parameters whose arguments differ."""
+    conforms: bool = False
+    """True if the arguments satisfy all constraints if those of the other call do."""
+
+
+def battery_of(
+    slots: Sequence[ParameterSlot], scope: SamplingScope, rng: random.Random
+) -> list[ChangedArguments]:
+    """Return the changes of a call, each once, the first of each kind before the second of any.
+
+    Args:
+        slots: the parameters of the API.
+        scope: the arguments of the call.
+        rng: source of randomness, for values of optional parameters that are not listed.
+    """
+    values = scope.values
+    others = {
+        slot.name: slot.sample(rng, scope)
+        for slot in slots
+        if slot.name not in values and not 0 < slot.share < 1  # `out` and the like are left out
+    }
+    columns = [_options(slots, scope, rng)]
+    columns += [_named(values, changed) for changed in alternatives(values, others)]
+    rows = chain.from_iterable(zip_longest(*columns))
+    unique = {tuple(change.values.items()): change for change in rows if change is not None}
+    return list(unique.values())
+
+
+def _options(
+    slots: Sequence[ParameterSlot], scope: SamplingScope, rng: random.Random
+) -> Iterator[ChangedArguments]:
+    for option in options_of(slots, scope, rng):
+        values = {**scope.values, option.parameter: option.value}
+        yield ChangedArguments(values, (option.parameter,), conforms=option.is_within_range)
+
+
+def _named(
+    values: Mapping[str, Value], changed: Iterator[dict[str, Value]]
+) -> Iterator[ChangedArguments]:
+    for other in changed:
+        names = [name for name, value in other.items() if value is not values.get(name)]
+        yield ChangedArguments(other, tuple(names))

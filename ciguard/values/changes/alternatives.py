@@ -1,0 +1,176 @@
+"""Alternatives: every value that differs from a given one in its kind, or in one aspect at a limit.
+
+Random mutations repeat some changes and miss others. Where two releases are compared, each change
+of one argument may be the one that they treat differently, so all of them are made once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
+    ArrayValue,
+    Constant,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.values.changes.joint import tensors_in, with_tensors_changed
+from ciguard.values.mutation import AnyTensor, reshape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+_MAX_RANK = 6
+_FLOATS = (float("nan"), float("inf"), -1.0, 0.0)
+_OF_EACH_KIND: tuple[Value, ...] = (
+    LiteralValue(None),
+    LiteralValue("mean"),
+    LiteralValue(2),
+    LiteralValue(1.5),
+    LiteralValue(value=True),
+    ListValue((LiteralValue(1),)),
+    DtypeValue("float32"),
+    TensorValue("float32", (2,), Uniform(1, 0.0, 1.0)),
+)
+"""A value of each kind that the libraries distinguish."""
+
+
+def alternatives(
+    values: Mapping[str, Value], others: Mapping[str, Value]
+) -> Iterator[Iterator[dict[str, Value]]]:
+    """Yield the changes of a call's arguments by kind of change, each as all arguments.
+
+    Args:
+        values: the arguments by parameter.
+        others: possible arguments of further parameters, whose alternatives are added.
+    """
+    yield joint_dtypes(values)
+    yield joint_sizes(values)
+    for name, value in {**values, **others}.items():
+        yield _replaced(values, name, other_kinds(value))
+        yield _replaced(values, name, at_limits(value))
+
+
+def _replaced(
+    values: Mapping[str, Value], name: str, others: Iterator[Value]
+) -> Iterator[dict[str, Value]]:
+    for other in others:
+        yield {**values, name: other}
+
+
+def other_kinds(value: Value) -> Iterator[Value]:
+    """Yield a value of each other kind: None, a text, an integer, a tensor."""
+    kind = _kind(value)
+    yield from (other for other in _OF_EACH_KIND if _kind(other) is not kind)
+
+
+def _kind(value: Value) -> type:
+    return type(value.value) if isinstance(value, LiteralValue) else type(value)
+
+
+def at_limits(value: Value) -> Iterator[Value]:
+    """Yield values of the same kind with one aspect at a limit, such as an empty list."""
+    match value:
+        case TensorValue() | ArrayValue():
+            yield from _other_shapes(value)
+            yield from _other_elements(value)
+        case ListValue(items) | TupleValue(items):
+            yield from map(type(value), _other_items(items))
+        case LiteralValue(bool() as flag):
+            yield LiteralValue(value=not flag)
+        case LiteralValue(int()):
+            yield from map(LiteralValue, (0, -1, _LARGEST, 1, _SMALLEST))
+        case LiteralValue(float()):
+            yield from map(LiteralValue, (0.0, -1.0, float("nan"), float("inf")))
+        case LiteralValue(str()):
+            yield LiteralValue("")
+        case DtypeValue():
+            yield from map(DtypeValue, element_types.NUMERIC)
+        case _:
+            return
+
+
+def _other_shapes(tensor: AnyTensor) -> Iterator[AnyTensor]:
+    """Yield the tensor with each dimension empty, one dimension less or more, and as a scalar."""
+    shape = tensor.shape
+    shapes = [(*shape[:axis], 0, *shape[axis + 1 :]) for axis in range(min(len(shape), _MAX_RANK))]
+    shapes += [shape[1:], (1, *shape), (), (0,)]
+    yield from (reshape(tensor, other) for other in dict.fromkeys(shapes) if other != shape)
+
+
+def _other_elements(tensor: AnyTensor) -> Iterator[AnyTensor]:
+    """Yield the tensor with all elements at an end of its type's range, or NaN."""
+    numbers: Sequence[float] = _FLOATS if tensor.dtype in element_types.FLOATING else ()
+    if tensor.dtype in element_types.INTEGERS:
+        smallest, largest = element_types.integer_range(tensor.dtype)
+        numbers = (smallest, largest, 0, max(smallest, -1))
+    for number in dict.fromkeys(numbers):
+        yield type(tensor)(tensor.dtype, tensor.shape, Constant(number))
+
+
+def _other_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+    """Yield the items with another length, and integers with one of them 0, negative or huge."""
+    yield ()
+    yield items[:-1]
+    yield (*items, *(items[-1:] or (LiteralValue(1),)))
+    if items and all(_kind(item) is int for item in items):
+        for number in map(LiteralValue, (0, -1, _LARGEST)):
+            yield (number, *items[1:])
+            yield (number,) * len(items)
+
+
+def joint_dtypes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+    """Yield the arguments with all tensors of one dtype in each other dtype."""
+    for dtype in dict.fromkeys(tensor.dtype for tensor in _tensors(values)):
+        for other in element_types.EVERY:
+            if other != dtype:
+                yield from _changed(values, partial(_with_dtype, old=dtype, new=other))
+
+
+def joint_sizes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+    """Yield the arguments with all dimensions of a size 0 or 1, or all tensors of another rank."""
+    for size in dict.fromkeys(size for tensor in _tensors(values) for size in tensor.shape):
+        for other in (0, 1):
+            if other != size:
+                yield from _changed(values, partial(_with_size, old=size, new=other))
+    for rank in dict.fromkeys(len(tensor.shape) for tensor in _tensors(values)):
+        for other in (rank - 1, rank + 1):
+            if other >= 0:
+                yield from _changed(values, partial(_with_rank, old=rank, new=other))
+
+
+def _tensors(values: Mapping[str, Value]) -> list[AnyTensor]:
+    return [tensor for value in values.values() for tensor in tensors_in(value)]
+
+
+def _changed(
+    values: Mapping[str, Value], change: Callable[[AnyTensor], AnyTensor]
+) -> Iterator[dict[str, Value]]:
+    """Yield the arguments with all tensors changed; nothing if no argument has changed."""
+    changed = {name: with_tensors_changed(value, change) for name, value in values.items()}
+    if any(changed[name] is not value for name, value in values.items()):
+        yield changed
+
+
+def _with_dtype(tensor: AnyTensor, *, old: str, new: str) -> AnyTensor:
+    return type(tensor)(new, tensor.shape, tensor.fill) if tensor.dtype == old else tensor
+
+
+def _with_size(tensor: AnyTensor, *, old: int, new: int) -> AnyTensor:
+    if old not in tensor.shape:
+        return tensor
+    return reshape(tensor, tuple([new if size == old else size for size in tensor.shape]))
+
+
+def _with_rank(tensor: AnyTensor, *, old: int, new: int) -> AnyTensor:
+    if len(tensor.shape) != old:
+        return tensor
+    return reshape(tensor, tensor.shape[1:] if new < old else (1, *tensor.shape))

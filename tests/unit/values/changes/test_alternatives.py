@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ciguard.domain import dtypes
+from ciguard.domain.values import (
+    ArrayValue,
+    Constant,
+    DtypeValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Uniform,
+    Value,
+)
+from ciguard.values.changes.alternatives import (
+    at_limits,
+    joint_dtypes,
+    joint_sizes,
+    other_kinds,
+)
+
+TENSOR = TensorValue("float32", (2, 3), Uniform(1, 0.0, 1.0))
+INDICES = TensorValue("uint8", (3,), Explicit((0, 1, 2)))
+ONE, TWO, THREE = map(LiteralValue, (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [TENSOR, ONE, LiteralValue(None), LiteralValue("same"), LiteralValue(0.5), ListValue((ONE,))],
+)
+def test_other_kinds_are_all_kinds_but_that_of_the_value(value: Value) -> None:
+    others = list(other_kinds(value))
+
+    assert len(others) == 7
+    if isinstance(value, LiteralValue):
+        assert type(value.value) not in {
+            type(other.value) for other in others if isinstance(other, LiteralValue)
+        }
+    else:
+        assert type(value) not in set(map(type, others))
+
+
+def test_a_tensor_is_emptied_in_each_dimension_and_gets_other_ranks() -> None:
+    shapes = {value.shape for value in at_limits(TENSOR) if isinstance(value, TensorValue)}
+
+    assert shapes == {(2, 3), (0, 3), (2, 0), (3,), (1, 2, 3), (), (0,)}
+
+
+def test_elements_are_at_the_ends_of_the_range() -> None:
+    fills = [value.fill for value in at_limits(INDICES) if isinstance(value, TensorValue)]
+
+    assert [fill.value for fill in fills if isinstance(fill, Constant)] == [0, 255]
+    floats = [value.fill for value in at_limits(TENSOR) if isinstance(value, TensorValue)]
+    assert any(isinstance(fill, Constant) and math.isnan(fill.value) for fill in floats)
+
+
+def test_a_list_of_integers_gets_other_lengths_and_unusual_integers() -> None:
+    others = [value.items for value in at_limits(TupleValue((TWO, THREE)))]
+
+    assert {(), (TWO,), (TWO, THREE, THREE)} <= set(others)
+    assert {(LiteralValue(0), THREE), (LiteralValue(0), LiteralValue(0))} <= set(others)
+    assert {(LiteralValue(-1), THREE), (LiteralValue(2**63 - 1),) * 2} <= set(others)
+
+
+def test_a_list_of_tensors_gets_other_lengths_only() -> None:
+    assert [len(value.items) for value in at_limits(ListValue((TENSOR, TENSOR)))] == [0, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (LiteralValue(value=True), [False]),
+        (LiteralValue(5), [0, -1, 2**63 - 1, 1, -(2**63)]),
+        (LiteralValue("sum"), [""]),
+        (LiteralValue(None), []),
+    ],
+)
+def test_scalars_get_the_limits_of_their_type(value: LiteralValue, expected: list[object]) -> None:
+    assert [v.value for v in at_limits(value) if isinstance(v, LiteralValue)] == expected
+
+
+def test_a_dtype_gets_each_number_type() -> None:
+    names = [value.name for value in at_limits(DtypeValue("bool"))]
+
+    assert names == list(dtypes.NUMERIC)
+
+
+def test_joint_dtypes_change_all_tensors_of_one_dtype() -> None:
+    values: dict[str, Value] = {"x": TENSOR, "y": ListValue((TENSOR,)), "n": ONE}
+
+    changed = list(joint_dtypes(values))
+
+    assert len(changed) == len(dtypes.EVERY) - 1
+    for other in changed:
+        x, y = other["x"], other["y"]
+        assert isinstance(x, TensorValue)
+        assert isinstance(y, ListValue)
+        assert y.items == (x,)
+        assert (x.shape, x.fill) == (TENSOR.shape, TENSOR.fill)
+        assert other["n"] is ONE
+    assert {
+        value.dtype for value in [o["x"] for o in changed] if isinstance(value, TensorValue)
+    } == {*dtypes.EVERY} - {"float32"}
+
+
+def test_joint_sizes_change_all_dimensions_of_one_size_and_all_tensors_of_one_rank() -> None:
+    array = ArrayValue("int64", (3,), Constant(1))
+
+    shapes = [
+        tuple(v.shape for v in changed.values() if isinstance(v, TensorValue | ArrayValue))
+        for changed in joint_sizes({"x": TENSOR, "y": array})
+    ]
+
+    assert shapes == [
+        ((0, 3), (3,)), ((1, 3), (3,)), ((2, 0), (0,)), ((2, 1), (1,)),
+        ((3,), (3,)), ((1, 2, 3), (3,)), ((2, 3), ()), ((2, 3), (1, 3)),
+    ]  # fmt: skip
+
+
+def test_arguments_without_tensors_have_no_joint_changes() -> None:
+    assert list(joint_dtypes({"n": ONE})) == []
+    assert list(joint_sizes({"n": ONE})) == []
