@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
+from ciguard.domain.values import TensorValue
 from ciguard.levels.api.options import options_of
 from ciguard.values.changes import alternatives
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Value
     from ciguard.levels.api.slots import ParameterSlot
+    from ciguard.libraries import TensorForm
     from ciguard.values import SamplingScope
 
 
@@ -31,7 +33,11 @@ class ChangedArguments:
 
 
 def battery_of(
-    slots: Sequence[ParameterSlot], scope: SamplingScope, rng: random.Random
+    slots: Sequence[ParameterSlot],
+    scope: SamplingScope,
+    rng: random.Random,
+    *,
+    forms: Sequence[TensorForm] = (),
 ) -> list[ChangedArguments]:
     """Return the changes of a call, each once, the first of each kind before the second of any.
 
@@ -39,6 +45,7 @@ def battery_of(
         slots: the parameters of the API.
         scope: the arguments of the call.
         rng: source of randomness, for values of optional parameters that are not listed.
+        forms: further forms of a tensor; malformed ones are left out.
     """
     values = scope.values
     others = {
@@ -48,6 +55,8 @@ def battery_of(
     }
     columns = [_options(slots, scope, rng)]
     columns += [_named(values, changed) for changed in alternatives(values, others)]
+    valid = [form for form in forms if not form.instead_of]
+    columns += [_in_forms(values, name, valid) for name in values]
     rows = chain.from_iterable(zip_longest(*columns))
     unique = {tuple(change.values.items()): change for change in rows if change is not None}
     return list(unique.values())
@@ -59,6 +68,15 @@ def _options(
     for option in options_of(slots, scope, rng):
         values = {**scope.values, option.parameter: option.value}
         yield ChangedArguments(values, (option.parameter,), conforms=option.is_within_range)
+
+
+def _in_forms(
+    values: Mapping[str, Value], parameter: str, forms: Sequence[TensorForm]
+) -> Iterator[ChangedArguments]:
+    tensor = values[parameter]
+    for form in forms:
+        if isinstance(tensor, TensorValue) and form.fits(tensor):
+            yield ChangedArguments({**values, parameter: form.make(tensor)}, (parameter,))
 
 
 def _named(

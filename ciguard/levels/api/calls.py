@@ -10,7 +10,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
 from ciguard.levels.api.battery import battery_of
 from ciguard.levels.api.call_mix import CallMix, CallMutation
-from ciguard.levels.api.forms import form_mutator
+from ciguard.levels.api.forms import form_mutator, forms_of
 from ciguard.levels.api.kinds import parameter_kind, value_kinds
 from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.neighbours import NeighbourSampler
@@ -73,13 +73,14 @@ class CallGenerator:
         """
         self._api = api.record.api
         self._kind = api.record.kind
+        self._module = self._api.partition(".")[0]
         drawn_parameters = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
         base_slots = {slot.name: slot for slot in base_generator.slots} if base_generator else {}
         self.slots: tuple[ParameterSlot, ...] = slots_of(
             [*drawn_parameters, *inputs],
             base_slots,
-            form_mutator=form_mutator(api.record.api.partition(".")[0]),
+            form_mutator=form_mutator(self._module),
         )
         self._layout = CallLayout(
             _with_declared_necessity(api, drawn_parameters),
@@ -208,7 +209,7 @@ class CallGenerator:
         scope = SamplingScope()
         scope.values.update(self.arguments(call))
         calls = []
-        for change in battery_of(self.slots, scope, rng):
+        for change in battery_of(self.slots, scope, rng, forms=forms_of(self._module)):
             intent = call.intent if change.conforms else Intent.BOUNDARY
             slots = () if change.conforms else self._slots_named(change.parameters)
             calls.append(self._assembled_call(dict(change.values), intent, slots, _seed(rng)))

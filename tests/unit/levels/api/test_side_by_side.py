@@ -6,7 +6,7 @@ from ciguard.domain.api_calls import ApiCall, CallKind, as_call
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.records import ApiRecord, record_from_json
-from ciguard.domain.values import LiteralValue, TensorValue, Value
+from ciguard.domain.values import CallValue, LiteralValue, TensorValue, Value
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.side_by_side import SideBySideLevel
 
@@ -32,7 +32,8 @@ REDUCE = record(
     {"name": "mode", "schema_type": "str", "allowed": ["a", "b", "c"], "required": False,
      "default": "'a'"},
 )  # fmt: skip
-WIDE = record(*({"name": f"x{n}", "schema_type": "Tensor"} for n in range(8)))
+TENSORS: list[dict[str, object]] = [{"name": f"x{n}", "schema_type": "Tensor"} for n in range(8)]
+WIDE = record(*TENSORS)
 
 
 def battery(api: ApiRecord = REDUCE, *, conforms: bool = True) -> list[ApiCall]:
@@ -84,6 +85,8 @@ def test_a_battery_tries_kinds_types_sizes_and_listed_values_of_each_parameter()
     tensors = [x for call in changed if isinstance(x := arguments(call)["x"], TensorValue)]
     assert {"float16", "bfloat16", "int8", "complex64", "bool"} <= {x.dtype for x in tensors}
     assert any(0 in x.shape for x in tensors)
+    forms = [x.function for call in changed if isinstance(x := arguments(call)["x"], CallValue)]
+    assert "torch.Tensor.to_sparse" in forms
 
 
 def test_only_listed_values_count_as_conforming() -> None:
