@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.rating import Rater
 from ciguard.domain.events import BucketFlaky, BucketOpened, Event
-from ciguard.domain.findings import Bucket, Confirmation, Finding, Severity
+from ciguard.domain.findings import Bucket, Confirmation, Finding, PairKind, Severity
 from ciguard.domain.outcomes import Frame, Passed, Rejected
 from ciguard.domain.policy import Action, Policy
 from ciguard.oracles import judge
@@ -30,6 +30,9 @@ _MAX_CASES = 16
 """Maximum number of cases that are kept per bucket."""
 _MAX_CANDIDATES = 3
 """Maximum number of candidates per provisional fingerprint, after which it stays flaky."""
+_MAX_MINOR = 2
+"""Maximum number of candidates among the differences of one kind that an API shows, if they fail no
+check by default. Releases have hundreds, such as another exception for each dtype."""
 
 
 class FindingCollector:
@@ -64,6 +67,8 @@ class FindingCollector:
         self.flaky: dict[str, Bucket] = {}
         """Flaky and pending buckets, by provisional fingerprint."""
         self._candidates: dict[str, int] = {}
+        self._minor: dict[tuple[str, str], set[str]] = {}
+        """Fingerprints of the minor differences that were candidates, by API and kind."""
         self._waiting: set[str] = set()
         self._confirmed_as: dict[str, str] = {}
         """Confirmed fingerprints by provisional ones."""
@@ -122,10 +127,20 @@ class FindingCollector:
             yield self._open(key, finding)
             return
         candidates = self._candidates[key] = self._candidates.get(key, 0) + 1
-        if candidates <= _MAX_CANDIDATES:
+        if candidates <= _MAX_CANDIDATES and not self._is_one_of_many(key, finding):
             self._waiting.add(key)
             self._journal.candidate(key, finding)
             self._confirmer.propose(key, finding)
+
+    def _is_one_of_many(self, key: str, finding: Finding) -> bool:
+        """Return whether enough minor differences of the finding's API and kind are candidates."""
+        is_difference = finding.pair in {PairKind.VERSION, PairKind.ENVIRONMENT}
+        if not is_difference or finding.severity > Severity.LOW:
+            return False
+        candidates = self._minor.setdefault((finding.api, finding.kind), set())
+        if len(candidates) < _MAX_MINOR:
+            candidates.add(key)
+        return key not in candidates
 
     def settle(self, settled: Iterable[ConfirmationResult]) -> Iterator[Event]:
         """Process the results of the confirmer."""

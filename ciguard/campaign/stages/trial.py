@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.attribution import Attribution
-from ciguard.domain.findings import PairKind
+from ciguard.domain.findings import PairKind, Severity
 from ciguard.domain.outcomes import Crashed, Hung, Outcome
 from ciguard.execution import Job
 from ciguard.oracles import encode_for_target, judge, timeout_of, traits_of
@@ -30,18 +30,20 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 REPETITIONS = 6
-"""Number of runs of the final case on each side."""
+"""Number of runs of the final case on each side, at most."""
 _FILLS = (0, 0x55, 0xAA, 0, 0x33, 0xCC)
 """Byte that fills newly allocated memory in each repetition; 0 leaves memory as it is."""
 _HANG_REPETITIONS = 2
 """Repetitions of a hang on the suspect side, as it was confirmed several times before."""
 _HANG_LIMIT_FACTOR = 0.5
 """Timeout of a hang as a multiple of its limit, which it exceeded before."""
+_REPETITIONS_IF_LOW = 3
+"""Repetitions of a difference that fails no check by default, of which releases have hundreds."""
 _NEIGHBOURS = 50
 _CRASH_NEIGHBOURS = 200
-TOGETHER = 16
-"""Number of cases that share a worker."""
-_FURTHER_NEIGHBOURS = TOGETHER
+TOGETHER = 48
+"""Number of cases that share a worker, since starting one costs more than most cases."""
+_FURTHER_NEIGHBOURS = 16
 """Number of neighbours of a bucket whose cause was tested before."""
 
 Answers: TypeAlias = Sequence[Sequence[Outcome]]
@@ -116,6 +118,12 @@ class SuspectBucket:
         """True if it is a difference between targets."""
         return self.finding.pair is not PairKind.NONE
 
+    @property
+    def repetitions(self) -> int:
+        """Number of runs of the final case on each side."""
+        is_low = self.is_pair and self.finding.severity <= Severity.LOW
+        return _REPETITIONS_IF_LOW if is_low else REPETITIONS
+
     def attributed(self) -> Attributed:
         """Return the result of the trial."""
         suspect_targets = (self.suspect_shown, self.suspect_runs)
@@ -141,9 +149,13 @@ def trial(suspects: Sequence[SuspectBucket]) -> Steps:
         suspects: buckets with the same targets; a single one if its case ends workers.
     """
     for repetition in range(REPETITIONS):
-        open_suspects = [suspect for suspect in suspects if not suspect.is_decided]
+        open_suspects = [
+            suspect
+            for suspect in suspects
+            if not suspect.is_decided and repetition < suspect.repetitions
+        ]
         if not open_suspects:
-            return
+            break
         names = _targets_of(open_suspects[0], repetition)
         answers = yield [_repeated(open_suspects, name, repetition) for name in names]
         for index, suspect in enumerate(open_suspects):

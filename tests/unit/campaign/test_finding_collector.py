@@ -12,7 +12,7 @@ from ciguard.campaign.journal import Journal, read_journal
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.events import BucketFlaky, BucketOpened, Event
-from ciguard.domain.findings import Confirmation, Finding
+from ciguard.domain.findings import Confirmation, Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Passed, Rejected
 from ciguard.domain.policy import Action, Policy, PolicyRule
@@ -336,3 +336,27 @@ def test_counts_replace_the_evidence_of_a_bucket_and_may_refute_it(
     (kept,) = bench.collector.buckets()
     assert kept.confirmation is confirmation
     assert kept.finding.evidence.observed == "2 instructions"
+
+
+def minor(detail: str, *, function: str = "cube", severity: Severity = Severity.LOW) -> Finding:
+    one = replace(difference(function), kind="exception", severity=severity, detail=detail)
+    return replace(one, pair=PairKind.VERSION)
+
+
+def test_few_minor_differences_of_one_kind_are_proposed_for_an_api(bench: Bench) -> None:
+    details = ("A vs B", "A vs C", "A vs D", "A vs E")
+
+    bench.meet(*map(minor, details), minor("A vs B"), minor("A vs D", function="double"))
+
+    proposed = [(finding.api, finding.detail) for _, finding in bench.proposals.proposed]
+    assert proposed == [
+        ("planted.cube", "A vs B"),
+        ("planted.cube", "A vs C"),
+        ("planted.double", "A vs D"),
+    ]
+
+
+def test_every_difference_that_may_fail_a_check_is_proposed(bench: Bench) -> None:
+    bench.meet(*(minor(f"A vs {name}", severity=Severity.MEDIUM) for name in "BCDE"))
+
+    assert len(bench.proposals.proposed) == 4

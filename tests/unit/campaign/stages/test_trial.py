@@ -12,6 +12,7 @@ from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding
 from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.trial import REPETITIONS, SuspectBucket, trial
 from ciguard.domain.case import case_from_json
+from ciguard.domain.findings import Severity
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
 from ciguard.execution import Job, JobResult, Priority
 
@@ -317,3 +318,26 @@ def test_abandoned_buckets_are_returned_and_their_late_results_ignored() -> None
     assert attributor.abandon(TWO) == [bucket(new()).fingerprint]
     assert attributor.take(dispatcher.result()) == []
     assert attributor.is_idle
+
+
+def test_a_difference_that_fails_no_check_is_repeated_less() -> None:
+    finding = replace(difference(), severity=Severity.LOW)
+    counted, shown_on = attributed(finding, lambda job, _: finding.outcomes[job.target])
+
+    assert shown_on == ()
+    assert counted.words == "head 3 of 3, base 0 of 3"
+
+
+def test_differences_share_workers() -> None:
+    dispatcher = FakeDispatcher(lambda *_: FINE)
+    names = [f"planted.fragile{number}" for number in range(50)]
+    attributor = Attributor(
+        cast("Dispatcher", dispatcher), {"planted": group(member(ONE, *names), member(TWO, *names))}
+    )
+    for name in names:
+        finding = replace(difference(), api=name, case=replace(call(), api=name))
+        assert attributor.propose(bucket(finding), (), {ONE}) is not None
+
+    attributor.pump()
+
+    assert [len(job.cases) for job in dispatcher.jobs] == [48, 48, 2, 2]
