@@ -141,6 +141,11 @@ class Budget:
         return self._until(_MINIMISE_UNTIL)
 
     @property
+    def attribute_s(self) -> float:
+        """Share of attribution, in seconds."""
+        return self._attribute * self.total_s
+
+    @property
     def detect_until(self) -> float:
         """Deadline of planting defects, if this begins when the last stage ended."""
         latest = self._until(_DETECT_UNTIL)

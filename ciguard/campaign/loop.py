@@ -77,6 +77,11 @@ class Loop:
         """Expected time for the waiting work of all stages, in seconds."""
         return sum(stage.needed_s for stage in self._stages)
 
+    @property
+    def overtime_s(self) -> float:
+        """Expected time that stages need beyond their shares of the budget, in seconds."""
+        return sum(stage.overtime_s for stage in self._stages)
+
     def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
         """Let all stages start jobs, then route results; see `EventLoop`."""
         for stage in self._stages:

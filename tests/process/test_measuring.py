@@ -76,6 +76,7 @@ class Stepping:
 
     is_proven = True
     needed_s = 0.0
+    overtime_s = 0.0
 
     def __init__(self, dispatcher: Dispatcher, stage: PlantedCosts) -> None:
         self._dispatcher = dispatcher

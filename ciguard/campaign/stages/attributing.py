@@ -58,6 +58,19 @@ class Attributor:
         self._not_shown: set[tuple[str, tuple[str, ...]]] = set()
         """Causes, each with targets on which calls near its cases have shown nothing."""
 
+    @staticmethod
+    def is_attributable(finding: Finding, base: Collection[str]) -> bool:
+        """Return whether only one side has shown a finding, and can be tried against the other."""
+        on_base = [name in base for name in finding.targets]
+        is_pair = finding.pair is not PairKind.NONE
+        is_one_sided = not all(on_base) if is_pair else len(set(on_base)) == 1
+        return (
+            is_one_sided
+            and finding.case.is_run_by_worker
+            and finding.pair is not PairKind.LIBRARY
+            and not is_measured(finding)
+        )
+
     def propose(
         self, bucket: Bucket, cases: Sequence[Case], base: Collection[str]
     ) -> SuspectBucket | None:
@@ -72,11 +85,7 @@ class Attributor:
             None if both sides showed it, or if it cannot be attributed.
         """
         finding = bucket.finding
-        if (
-            not finding.case.is_run_by_worker
-            or finding.pair is PairKind.LIBRARY
-            or is_measured(finding)
-        ):
+        if not self.is_attributable(finding, base):
             return None
         suspect = self._suspect(bucket.fingerprint, finding, tuple(cases), base)
         if suspect is not None:
@@ -93,11 +102,7 @@ class Attributor:
         on_base = [name in base for name in finding.targets]
         is_pair = finding.pair is not PairKind.NONE
         is_of_head = not all(on_base) if is_pair else not any(on_base)
-        if (
-            not base_targets
-            or not head_targets
-            or (not is_of_head and (is_pair or not all(on_base)))
-        ):
+        if not base_targets or not head_targets:
             return None
         return SuspectBucket(
             key=key,

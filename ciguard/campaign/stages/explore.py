@@ -142,7 +142,8 @@ class Explore(CampaignStage):
             loop: event loop of the run.
             latest: deadline of exploring, on the clock of `time.monotonic`.
         """
-        return time.monotonic() < min(latest, self._state.budget.minimise_until - loop.needed_s)
+        until = min(latest, self._state.budget.minimise_until - loop.needed_s)
+        return time.monotonic() < until - loop.overtime_s
 
     def _unfinished_passes(self) -> Iterator[Warned]:
         """Warn of APIs that were not called although the run has no limit of cases."""

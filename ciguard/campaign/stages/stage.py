@@ -36,6 +36,10 @@ class EventLoop(Protocol):
     def needed_s(self) -> float:
         """Expected time for the waiting work of all stages, in seconds."""
 
+    @property
+    def overtime_s(self) -> float:
+        """Expected time that stages need beyond their shares of the budget, in seconds."""
+
     def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
         """Let every stage start jobs, then route the available results to their stages.
 
@@ -80,6 +84,11 @@ class CampaignStage(ABC):
     @property
     def needed_s(self) -> float:
         """Expected time for its waiting work, in seconds, which exploring leaves for it."""
+        return 0.0
+
+    @property
+    def overtime_s(self) -> float:
+        """Expected time that it needs beyond its share, by which exploring ends earlier."""
         return 0.0
 
     def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:

@@ -108,6 +108,14 @@ CONFORMING = CallMix(
 
 TO_CRASH = RoundMixes(first=FIRST_ROUND, later=LATER_ROUNDS)
 """Mixes for the targets of one library, most of whose defects are crashes."""
+FROM_CONFORMING = RoundMixes(
+    first=CallMix(
+        violating=0.0, boundary=0.15, two_boundaries=0.05, many_boundaries=0.05, joint=0.1
+    ),
+    later=LATER_ROUNDS,
+)
+"""Mixes for several targets of one library. Most of the first calls conform, since later ones are
+changes of one that passed."""
 TO_DIFFER = RoundMixes(
     first=CallMix(
         violating=0.0,

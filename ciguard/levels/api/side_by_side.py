@@ -1,7 +1,7 @@
 """Level `api` for several targets of one library, such as two releases.
 
 They mostly agree, and differ in single types, sizes or forms of an argument. So one batch in two is
-a battery: each of these changes of a call that passed, once.
+part of a battery: each of these changes of a call that passed, once.
 """
 
 from __future__ import annotations
@@ -11,37 +11,52 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.intent import Intent
 from ciguard.levels import Batch
+from ciguard.levels.api.call_mix import FROM_CONFORMING
 from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
-    from ciguard.domain.api_calls import ApiCall
+    import random
+    from collections.abc import Sequence
 
-_FIRST = 2
-"""Number of batches of an API before its first battery, in which a call should have passed."""
-_MAX_CHANGES = 96
-"""Maximum number of calls of one battery."""
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
+    from ciguard.levels.api.guided import GuidedGenerator
+
+_CHANGES = 32
+"""Number of changes in one batch. Most batteries have two to four such parts."""
 
 
 class SideBySideLevel(ApiLevel):
     """Calls of each API for targets whose outcomes are compared."""
 
+    def __init__(self, apis: Sequence[ApiRecord], seed: int) -> None:
+        """Create the level for the records of APIs and the seed of the run."""
+        super().__init__(apis, seed, mixes=FROM_CONFORMING)
+
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
-        if number < _FIRST or number % 2:
+        has_passed = bool(self.generator(api).experience.examples)
+        if number % 2 == 0 or (number == 1 and not has_passed):
             return super().visit(api, number)
-        calls = self._battery(api, number)
+        calls = self._part_of_battery(api, number)
         return Batch(api=api, kind=self.record(api).kind, cases=calls)
 
-    def _battery(self, api: str, number: int) -> tuple[ApiCall, ...]:
-        """Return the calls of one battery; each battery changes another call that passed."""
+    def _part_of_battery(self, api: str, number: int) -> tuple[ApiCall, ...]:
+        """Return a call that passed, and the next of its changes; the call is another one later."""
         generator, rng = self.generator(api), self.random_generator(api, number)
-        known = generator.example_call(number // 2 - 1, rng)
-        if known is None:
-            known = generator.conforming_call(rng)
-        elif not generator.experience.examples_conform:
-            known = replace(known, intent=Intent.BOUNDARY)
+        known = _known(generator, 0, rng)
         changed = generator.battery(known, rng)
-        if len(changed) > _MAX_CHANGES:
-            kept = sorted(rng.sample(range(len(changed)), _MAX_CHANGES))
-            changed = [changed[position] for position in kept]
-        return (known, *changed)
+        battery, start = divmod((number - 1) // 2 * _CHANGES, max(len(changed), 1))
+        if battery:
+            known = _known(generator, battery, rng)
+            changed = generator.battery(known, rng)
+        return (known, *changed[start : start + _CHANGES])
+
+
+def _known(generator: GuidedGenerator, number: int, rng: random.Random) -> ApiCall:
+    """Return a call that passed, another one for each number; one that should, if there is none."""
+    known = generator.example_call(number, rng)
+    if known is None:
+        return generator.conforming_call(rng)
+    is_conforming = generator.experience.examples_conform
+    return known if is_conforming else replace(known, intent=Intent.BOUNDARY)

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
 _MAX_RANK = 6
+_DTYPES = (
+    "bfloat16", "float16", "int64", "float64", "uint8", "bool", "complex64", "int32", "int8",
+    "int16", "uint16", "uint32", "uint64", "float32", "complex128", "string",
+)  # fmt: skip
+"""All dtypes; those that releases add or lose most often come first."""
 _FLOATS = (float("nan"), float("inf"), -1.0, 0.0)
 _OF_EACH_KIND: tuple[Value, ...] = (
     LiteralValue(None),
@@ -130,7 +135,7 @@ def _other_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
 def joint_dtypes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
     """Yield the arguments with all tensors of one dtype in each other dtype."""
     for dtype in dict.fromkeys(tensor.dtype for tensor in _tensors(values)):
-        for other in element_types.EVERY:
+        for other in _DTYPES:
             if other != dtype:
                 yield from _changed(values, partial(_with_dtype, old=dtype, new=other))
 

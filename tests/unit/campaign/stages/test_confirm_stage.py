@@ -34,6 +34,7 @@ class Idle:
     lanes = 2
     is_proven = True
     needed_s = 0.0
+    overtime_s = 0.0
     now_s = 100.0
 
     def add(self, job: Job, priority: Priority) -> None:

@@ -87,6 +87,8 @@ class Fixture:
             outcomes = (self.dispatcher.outcome,) * len(job.cases)
             yield from self.stage.take(JobResult(job, outcomes, 0.1))
 
+    overtime_s = 0.0
+
     @property
     def needed_s(self) -> float:
         return 0.0

@@ -48,6 +48,7 @@ class Answering:
 
     is_proven = True
     needed_s = 0.0
+    overtime_s = 0.0
 
     def __init__(self, clock: Clock, *, hangs: bool = False, takes_s: float = 0.0) -> None:
         self.clock = clock

@@ -53,8 +53,9 @@ class Steps:
 
     is_proven = True
 
-    def __init__(self, clock: Clock, *, needed_s: float) -> None:
+    def __init__(self, clock: Clock, *, needed_s: float, overtime_s: float = 0.0) -> None:
         self.needed_s = needed_s
+        self.overtime_s = overtime_s
         self._clock = clock
 
     def step(self, *, is_exploring: bool = False) -> Iterator[Event]:
@@ -115,6 +116,19 @@ def test_exploring_leaves_the_time_that_other_stages_need(
     began_s = clock.now_s
 
     list(Explore(state).run(Steps(clock, needed_s=needed_s)))
+
+    assert clock.now_s - began_s == pytest.approx(explored_s, abs=0.2)
+
+
+@pytest.mark.parametrize(("overtime_s", "explored_s"), [(0.0, 76.0), (5.0, 71.0), (50.0, 62.0)])
+def test_exploring_ends_earlier_if_a_later_stage_needs_more_than_its_share(
+    clock: Clock, overtime_s: float, explored_s: float
+) -> None:
+    state = state_of(visited("only", 10_000, lanes=1), total_s=100.0)
+    state.budget.measures = True
+    began_s = clock.now_s
+
+    list(Explore(state).run(Steps(clock, needed_s=0.0, overtime_s=overtime_s)))
 
     assert clock.now_s - began_s == pytest.approx(explored_s, abs=0.2)
 

@@ -7,6 +7,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.records import ApiRecord, record_from_json
 from ciguard.domain.values import CallValue, LiteralValue, TensorValue, Value
+from ciguard.levels.api.call_mix import FROM_CONFORMING
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.side_by_side import SideBySideLevel
 
@@ -32,21 +33,29 @@ REDUCE = record(
     {"name": "mode", "schema_type": "str", "allowed": ["a", "b", "c"], "required": False,
      "default": "'a'"},
 )  # fmt: skip
-TENSORS: list[dict[str, object]] = [{"name": f"x{n}", "schema_type": "Tensor"} for n in range(8)]
-WIDE = record(*TENSORS)
 
 
-def battery(api: ApiRecord = REDUCE, *, conforms: bool = True) -> list[ApiCall]:
-    """Return the first battery; only calls that conform, or that do not, have passed before."""
-    level = SideBySideLevel([api], 0)
-    for number in range(2):
-        batch = level.visit(api.api, number)
+def level(api: ApiRecord = REDUCE, *, conforms: bool = True) -> SideBySideLevel:
+    """Return a level after a batch of which only calls that conform, or that do not, passed."""
+    made = SideBySideLevel([api], 0)
+    for number in (0, 2):
+        batch = made.visit(api.api, number)
         is_conforming = [as_call(case).intent is Intent.CONFORMING for case in batch.cases]
         outcomes = [PASSED if one is conforms else REFUSED for one in is_conforming]
-        feedback = level.feedback(batch, outcomes)
-        if feedback is not None:
-            level.learn(api.api, feedback)
-    return [as_call(case) for case in level.visit(api.api, 2).cases]
+        feedback = made.feedback(batch, outcomes)
+        assert feedback is not None
+        made.learn(api.api, feedback)
+    return made
+
+
+def part(number: int, **settings: bool) -> list[ApiCall]:
+    """Return a part of a battery: the call that passed, and some changes."""
+    return [as_call(case) for case in level(**settings).visit(REDUCE.api, number).cases]
+
+
+def battery() -> list[ApiCall]:
+    """Return the first battery, which has two parts."""
+    return [*part(1), *part(3)[1:]]
 
 
 def arguments(call: ApiCall) -> dict[str, Value]:
@@ -55,12 +64,24 @@ def arguments(call: ApiCall) -> dict[str, Value]:
     )
 
 
-def test_the_first_batches_are_those_of_one_target() -> None:
-    one, several = ApiLevel([REDUCE], 0), SideBySideLevel([REDUCE], 0)
+def test_every_second_batch_is_part_of_a_battery() -> None:
+    made = level()
+    other = ApiLevel([REDUCE], 0, mixes=FROM_CONFORMING)
+    other.recall(made.learned())
 
-    for number in (0, 1, 3, 5):
-        assert one.visit(REDUCE.api, number) == several.visit(REDUCE.api, number)
-    assert one.visit(REDUCE.api, 2) != several.visit(REDUCE.api, 2)
+    for number in (2, 4, 6):
+        assert made.visit(REDUCE.api, number) == other.visit(REDUCE.api, number)
+    for number in (1, 3, 5):
+        assert made.visit(REDUCE.api, number) != other.visit(REDUCE.api, number)
+
+
+def test_there_is_no_battery_at_once_if_no_call_has_passed() -> None:
+    made = SideBySideLevel([REDUCE], 0)
+
+    assert made.visit(REDUCE.api, 1) == ApiLevel([REDUCE], 0, mixes=FROM_CONFORMING).visit(
+        REDUCE.api, 1
+    )
+    assert len(made.visit(REDUCE.api, 3).cases) == 33
 
 
 def test_a_battery_changes_one_call_that_passed_each_time() -> None:
@@ -101,17 +122,24 @@ def test_only_listed_values_count_as_conforming() -> None:
 
 
 def test_changes_of_a_call_that_may_not_conform_do_not_count_as_conforming() -> None:
-    known, *changed = battery(conforms=False)
-
-    assert {call.intent for call in (known, *changed)} == {Intent.BOUNDARY}
+    assert {call.intent for call in part(1, conforms=False)} == {Intent.BOUNDARY}
 
 
-def test_a_battery_has_a_limit_and_no_call_twice() -> None:
-    calls = battery(WIDE)
+def test_a_battery_has_no_call_twice() -> None:
+    changed = battery()
 
-    assert len(calls) == 97
-    assert len({call.values for call in calls}) == 97
+    assert len({(call.arguments, call.keywords) for call in changed}) == len(changed)
 
 
-def test_a_battery_depends_on_its_number_and_the_feedback_only() -> None:
-    assert battery() == battery()
+def test_after_a_battery_another_call_that_passed_is_changed() -> None:
+    first, second, third = (part(number)[0] for number in (1, 3, 7))
+
+    assert first.values == second.values
+    assert third.values != first.values
+
+
+def test_a_batch_depends_on_its_number_and_the_feedback_only() -> None:
+    made = level()
+    made.visit(REDUCE.api, 5)
+
+    assert made.visit(REDUCE.api, 3) == level().visit(REDUCE.api, 3)
