@@ -15,12 +15,10 @@ from ciguard.levels.api.call_mix import FROM_CONFORMING
 from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Sequence
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.records import ApiRecord
-    from ciguard.levels.api.guided import GuidedGenerator
 
 _CHANGES = 32
 """Number of changes in one batch. Most batteries have two to four such parts."""
@@ -43,20 +41,18 @@ class SideBySideLevel(ApiLevel):
 
     def _part_of_battery(self, api: str, number: int) -> tuple[ApiCall, ...]:
         """Return a call that passed, and the next of its changes; the call is another one later."""
-        generator, rng = self.generator(api), self.random_generator(api, number)
-        known = _known(generator, 0, rng)
-        changed = generator.battery(known, rng)
+        known, changed = self._battery(api, 0)
         battery, start = divmod((number - 1) // 2 * _CHANGES, max(len(changed), 1))
         if battery:
-            known = _known(generator, battery, rng)
-            changed = generator.battery(known, rng)
+            known, changed = self._battery(api, battery)
         return (known, *changed[start : start + _CHANGES])
 
-
-def _known(generator: GuidedGenerator, number: int, rng: random.Random) -> ApiCall:
-    """Return a call that passed, another one for each number; one that should, if there is none."""
-    known = generator.example_call(number, rng)
-    if known is None:
-        return generator.conforming_call(rng)
-    is_conforming = generator.experience.examples_conform
-    return known if is_conforming else replace(known, intent=Intent.BOUNDARY)
+    def _battery(self, api: str, number: int) -> tuple[ApiCall, list[ApiCall]]:
+        """Return a call that passed, or that should if there is none, and all of its changes."""
+        generator, rng = self.generator(api), self.random_generator(api, number)
+        known = generator.example_call(number, rng)
+        if known is None:
+            known = generator.conforming_call(rng)
+        elif not generator.experience.examples_conform:
+            known = replace(known, intent=Intent.BOUNDARY)
+        return known, generator.battery(known, rng)
