@@ -48,9 +48,9 @@ def level(api: ApiRecord = REDUCE, *, conforms: bool = True) -> SideBySideLevel:
     return made
 
 
-def part(number: int, **settings: bool) -> list[ApiCall]:
+def part(number: int, *, conforms: bool = True) -> list[ApiCall]:
     """Return a part of a battery: the call that passed, and some changes."""
-    return [as_call(case) for case in level(**settings).visit(REDUCE.api, number).cases]
+    return [as_call(case) for case in level(conforms=conforms).visit(REDUCE.api, number).cases]
 
 
 def battery() -> list[ApiCall]:
