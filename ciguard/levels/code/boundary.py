@@ -1,7 +1,7 @@
 """Boundary checking (BC): one parameter just outside of its legal range (MoCo, section III-C).
 
-Only specifications are violated, which the library documents literally. Other constraints may be
-guessed, and a guess must not lead to a finding.
+Only specifications are violated, which the library documents literally, and conventions about names
+of parameters. Other constraints may be guessed, and a guess must not lead to a finding.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import Operator, ProgramCase, locate_message
 from ciguard.domain.text import shortened
 from ciguard.levels.code.incompatibility import is_incompatibility
-from ciguard.levels.code.program_runs import lacks_api, program_run
+from ciguard.levels.code.program_runs import lacks_api, program_run, source_of
 from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
         expected=guarantee.expected,
         observed=f"line {failure.line} of the program raises {trigger}",
         law=guarantee.law,
-        source=_documentation_quote(step),
+        source=source_of(step),
     )
     return _Violation(tuple(rejections), f"{guarantee.claim}: {trigger}", evidence)
 
@@ -187,14 +187,10 @@ def _negative_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _
         expected=f"an exception about {step.parameter!r}",
         observed="the block runs alone, forwards and backwards, and the program trains with it",
         law=f"{step.parameter!r} is not {shortened(step.after, _MAX_VALUE_LENGTH)}",
-        source=_documentation_quote(step),
+        source=source_of(step),
     )
-    claim = f"is accepted, alone and in a program, against {_documentation_quote(step)}"
+    claim = f"is accepted, alone and in a program, against {source_of(step)}"
     return _Violation(tuple(outcomes), claim, evidence)
-
-
-def _documentation_quote(step: Derivation) -> str:
-    return f"the documentation: “{step.sentence}”" if step.sentence else ""
 
 
 def _changing_step(case: ProgramCase) -> Derivation:

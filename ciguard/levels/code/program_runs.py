@@ -24,12 +24,13 @@ from ciguard.execution import (
 )
 from ciguard.oracles import headline, outcome_in_words
 from ciguard.oracles.comparing import LARGE_NUMBER, Difference
+from ciguard.oracles.specifications import conventions_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.outcomes import Outcome
-    from ciguard.domain.programs import ProgramCase
+    from ciguard.domain.programs import Derivation, ProgramCase
     from ciguard.execution import Output
 
 _MISSING_API = re.compile(
@@ -142,13 +143,21 @@ def program_evidence(
     texts = program_outcomes_in_words(reference, other, difference)
     expected, observed = (f"{name}: {side}" for name, side in zip(sides, texts, strict=True))
     path, is_negative = case.ancestry.path, case.intent is Intent.VIOLATING
-    sentence = path[-1].sentence if is_negative and path else ""
     return Evidence(
         expected=expected,
         observed=observed,
         law="A program has the same outcome, shapes and types on all targets",
-        source=f"the documentation: “{sentence}”" if sentence else "",
+        source=source_of(path[-1]) if is_negative and path else "",
     )
+
+
+def source_of(step: Derivation) -> str:
+    """Return what makes the value of a step legal or illegal: documentation or a convention."""
+    if not step.sentence:
+        return ""
+    conventions = [sentence for _, sentence in conventions_for(step.api, step.parameter)]
+    source = "convention" if step.sentence in conventions else "the documentation"
+    return f"{source}: “{step.sentence}”"
 
 
 def program_outcomes_in_words(

@@ -24,15 +24,17 @@ from ciguard.levels.code.seed_sources import (
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS, PROGRAMS
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles.specifications import specifications_of
+from ciguard.oracles.specifications import specifications_of, with_conventions
 from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.campaign import Group
     from ciguard.config import Config
+    from ciguard.domain.records import ApiRecord
+    from ciguard.oracles.specifications import Specification
 
 LEVEL = "code"
 _KIND = "seed program"
@@ -138,10 +140,15 @@ MIN_TREES = 8
 """Minimum number of trees to grow in parallel, so that each has the feedback it needs."""
 
 
+def _specifications(record: ApiRecord) -> Mapping[str, Sequence[Specification]]:
+    """Return what documentation and conventions forbid, by parameter."""
+    return with_conventions(record, specifications_of(record))
+
+
 def code_level(group: Group, config: Config, programs: Sequence[SeedProgram]) -> CodeLevel:
     """Return the level for the programs of one library, with at least `MIN_TREES` trees."""
     records = select_layers(group.records(), config.api, config.exclude)
-    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), specifications_of)
+    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), _specifications)
     seed = config.shard.seed(config.seed)
     effort = Effort(mutations=config[MUTATIONS], breadth=config[BREADTH], trees=MIN_TREES)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

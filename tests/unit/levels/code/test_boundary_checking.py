@@ -16,6 +16,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, values_beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
+from ciguard.levels.code.program_runs import source_of
 from ciguard.oracles.specifications import (
     Requirement,
     Specification,
@@ -24,6 +25,7 @@ from ciguard.oracles.specifications import (
     ranks,
     specifications_of,
     violation_in_words,
+    with_conventions,
 )
 from ciguard.values import Dtype, Float
 
@@ -162,6 +164,21 @@ def test_every_violation_of_a_call_has_a_mutant() -> None:
         layer_call("torch.nn.MaxPool2d", kernel_size="0"),
         layer_call("torch.nn.MaxPool2d", kernel_size="-1"),
     ]
+
+
+def test_a_convention_is_violated_like_a_specification() -> None:
+    norm = layer("torch.nn.LayerNorm", "", optional("eps", "float", "1e-05"))
+    by_convention = Boundary(Apis([norm]), lambda api: with_conventions(api, {}))
+
+    mutants = by_convention.mutants(block_of(layer_call("torch.nn.LayerNorm")), 0)
+
+    assert [(m.step.parameter, m.step.after) for m in mutants] == [
+        ("eps", "-0.0001"),
+        ("eps", "-1.0"),
+    ]
+    assert {source_of(m.step) for m in mutants} == {
+        "convention: “a term against division by zero is not negative”"
+    }
 
 
 def test_a_call_without_specifications_has_no_mutant() -> None:

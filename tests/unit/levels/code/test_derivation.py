@@ -219,6 +219,21 @@ def test_an_acceptance_without_documentation_is_no_finding() -> None:
     assert findings_of(negative(step), ran()) == []
 
 
+def test_a_convention_is_not_quoted_as_documentation() -> None:
+    stated = Derivation(
+        block="drop", line=5, api="torch.nn.LayerNorm", parameter="eps", operator=Operator.BOUNDARY,
+        before="1e-05", after="-0.0001", sentence="a term against division by zero is not negative",
+    )  # fmt: skip
+    (finding,) = findings_of(negative(stated), ran())
+    (documented,) = findings_of(negative(FORBIDDEN), ran())
+
+    assert finding.severity is documented.severity is Severity.LOW
+    assert finding.evidence.source == (
+        "convention: “a term against division by zero is not negative”"
+    )
+    assert documented.evidence.source.startswith("the documentation: “")
+
+
 def test_a_block_program_by_itself_is_not_judged() -> None:
     assert findings_of(negative(FORBIDDEN, block=""), ran()) == []
     assert findings_of(positive(block=""), FAILS) == []
