@@ -53,6 +53,9 @@ def test_programs_of_a_library_of_another_package_are_mutated_and_run(tmp_path: 
     done = answer(run("code", "--program", "small.py"), tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    ran = re.search(r"(\d+) cases: (\d+) passed", done.stdout)
+    ran = re.search(r"(\d+) cases: (\d+) passed, (\d+) rejected", done.stdout)
     assert ran is not None, done.stdout
-    assert ran[1] == ran[2] != "0"
+    cases, passed, rejected = map(int, ran.groups())
+    # A negative number of features, which convention forbids, is rejected as it should be.
+    assert 0 < rejected < passed == cases - rejected
+    assert lines_of(tmp_path / "out" / "buckets.jsonl") == []
