@@ -51,7 +51,7 @@ def battery_of(
     others = {
         slot.name: slot.sample(rng, scope)
         for slot in slots
-        if slot.name not in values and not 0 < slot.share < 1  # `out` and the like are left out
+        if slot.name not in values and not 0 < slot.share < 1  # rare ones, such as `out`, are not
     }
     columns = [_options(slots, scope, rng)]
     columns += [_named(values, changed) for changed in alternatives(values, others)]
