@@ -32,6 +32,7 @@ from ciguard.levels.graph.defects import (
     first_wrong,
     run_parts,
 )
+from ciguard.levels.graph.division import is_division_by_zero
 from ciguard.levels.graph.failures import failed_step
 from ciguard.levels.graph.last_call import is_right_for_its_inputs
 from ciguard.levels.graph.reshaping import needed_steps, sliced, without_step
@@ -303,6 +304,9 @@ def _is_explained(shown: Finding, defect: Defect) -> Generator[Request, Answers,
     if not isinstance(case, GraphCase):
         return False
     if is_numeric_difference(shown) and (yield from _is_rounding(case, shown, defect)):
+        return True
+    pair = [shown.outcomes[name] for name in defect.targets]
+    if is_numeric_difference(shown) and is_division_by_zero(case, *pair):
         return True
     have_passed = all(isinstance(outcome, Passed) for outcome in shown.outcomes.values())
     return have_passed and (yield from is_right_for_its_inputs(case, defect))

@@ -54,11 +54,11 @@ def is_rounding(
         moved: outcomes of eager runs with moved inputs.
         inputs: precision of the graph's inputs.
     """
-    eager, compiled = map(_arrays, pair)
+    eager, compiled = map(arrays_of, pair)
     if len(eager) != len(compiled) or not eager:
         return False
-    exact = _arrays(wide) if wide is not None else []
-    neighbours = [_arrays(outcome) for outcome in moved]
+    exact = arrays_of(wide) if wide is not None else []
+    neighbours = [arrays_of(outcome) for outcome in moved]
     if any(len(arrays) != len(eager) for arrays in neighbours):
         return True  # moved inputs decide whether the graph fails
     is_rounded = _differ_by_rounding(eager, compiled, inputs)
@@ -192,7 +192,7 @@ def _largest(arrays: Sequence[NDArray[Any]], inputs: InputPrecision) -> float:
     return max(inputs.scale, *map(float, magnitudes))
 
 
-def _arrays(outcome: Outcome) -> list[tuple[str, NDArray[Any]]]:
+def arrays_of(outcome: Outcome) -> list[tuple[str, NDArray[Any]]]:
     """Return dtype and elements of each tensor and number of a result; empty if there is none."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     return [] if output is None else list(_parts(output))
