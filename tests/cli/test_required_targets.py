@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from command_server import answer
 from git_examples import git
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).parents[2]
 PYPROJECT = """\
 [project]
 name = "mine"
@@ -52,6 +50,11 @@ def test_a_named_target_has_precedence_over_requirements(project: Path) -> None:
     assert shown(project, "--target", "current") == (["current"], "flag")
     (project / "ciguard.toml").write_text('targets = ["jax"]\n', "utf-8")
     assert shown(project) == (["jax"], "file")
+
+
+def test_make_guard_tests_the_targets_that_the_readme_names() -> None:
+    targets = ["torch==2.13.0", "tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0"]
+    assert shown(ROOT) == (targets, "file")
 
 
 def test_a_project_without_known_libraries_has_the_default_targets(project: Path) -> None:
