@@ -4,10 +4,11 @@
 
 Without a GPU, it says so and exits with 2.
 
-It tests `current[torch]` and `current[jax]`, whichever of them the active environment holds, on the
-CPU and on the first CUDA device, and installs nothing. It prints one line per check and exits with
-1 if any failed. All of it takes half an hour: two minutes per library for workers, modes and
-throughput, and the campaigns in `SECONDS`. `--seconds` is another time for each campaign.
+It tests `current[torch]`, `current[jax]` and `current[tensorflow]`, whichever of them the active
+environment holds, on the CPU and on the first CUDA device, and installs nothing. It prints one line
+per check and exits with 1 if any failed, or if there is no library. torch and JAX take half an
+hour: two minutes per library for workers, modes and throughput, and the campaigns in `SECONDS`.
+`--seconds` is another time for each campaign.
 
 With `--json` the lines and figures are written, too, after each line; what the file holds of
 earlier commands is kept, so that the plan can run in parts (`--libraries`, `--only`,
@@ -31,9 +32,8 @@ from gpu_cases import CALLS
 from gpu_rig import MemoryWatch, Sheet, device_memory_mib, devices
 from gpu_workers import modes, started, workers
 
-from ciguard.execution import (
-    Dispatcher,
-)
+from ciguard.errors import CiguardError
+from ciguard.execution import Dispatcher
 from ciguard.execution.worker.landlock import landlock_abi
 from ciguard.targets import parse_target, provision
 
@@ -60,6 +60,22 @@ def surroundings(sheet: Sheet, found: Sequence[str]) -> None:
     sheet.figures["landlock"] = landlock_abi()
     sheet.add("device", passed=True, detail="; ".join(found))
     sheet.add("kernel", passed=True, detail=f"{os.uname().release}, Landlock {landlock_abi()}")
+
+
+def installed(sheet: Sheet, libraries: Sequence[str]) -> list[str]:
+    """Return the libraries that the active environment holds."""
+    found = []
+    for library in libraries:
+        try:
+            environment = provision(parse_target(f"current[{library}]"), on_step=lambda _: None)
+        except CiguardError as error:
+            sys.stdout.write(f"      {library} is not tested: {error}\n")
+            continue
+        sheet.figures[f"{library} version"] = environment.version
+        found.append(library)
+    if not found:
+        sheet.add("a library is installed", passed=False, detail=", ".join(libraries))
+    return found
 
 
 def throughput(sheet: Sheet, library: str) -> None:
@@ -121,18 +137,24 @@ def _campaign(targets: Sequence[str], seconds: int, out: Path) -> tuple[list[Any
     argv = [sys.executable, "-m", "ciguard", "run", *words, "--budget", f"{seconds}s"]
     argv += ["--out", str(out), "--baseline", str(out.parent / "baseline"), "--seed", "71"]
     argv += ["--jobs", str(max(1, min(MAX_LANES, (os.cpu_count() or 2) // 3)))]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, cwd=out.parent, capture_output=True, text=True, check=False)
     sys.stdout.write(done.stdout[-3000:] + done.stderr[-1500:])
     try:
         buckets = [json.loads(line) for line in (out / "buckets.jsonl").read_text().splitlines()]
-        return buckets, json.loads((out / "run.json").read_text())
+        run = json.loads((out / "run.json").read_text())
     except OSError as error:
-        return [], {"error": str(error)}
+        return [], {"error": str(error), "targets": [], "unbuilt": []}
+    texts = done.stdout.splitlines() + done.stderr.splitlines()
+    run["unbuilt"] = [text for text in texts if "could not be built" in text]
+    return buckets, run
 
 
 def _judge_campaign(
     sheet: Sheet, name: str, buckets: Sequence[Any], run: Any, *, is_same: bool
 ) -> None:
+    _judge_cases(sheet, name, run)
+    sheet.figures[f"{name} unconfirmed"] = sum(not bucket["confirmed"] for bucket in buckets)
+    buckets = [bucket for bucket in buckets if bucket["confirmed"]]
     counts = Counter(f"{b['oracle']}/{b['kind']} {b['severity']}" for b in buckets)
     sheet.figures[f"{name} buckets"] = dict(counts)
     between = [b for b in buckets if b["oracle"] == "differential" and b["severity"] != "info"]
@@ -156,6 +178,18 @@ def _judge_campaign(
         sys.stdout.write(f"      {shown}\n")
 
 
+def _judge_cases(sheet: Sheet, name: str, run: Any) -> None:
+    """Check that cases were compared at all, on each target."""
+    cases = [sum(target["outcomes"].values()) for target in run["targets"]]
+    reasons = [target["not_run"] for target in run["targets"] if target["not_run"]]
+    sheet.figures[f"{name} cases"] = cases
+    sheet.add(
+        f"{name}: cases ran on both targets, and their arguments could be built",
+        passed=len(cases) > 1 and all(cases) and not reasons and not run["unbuilt"],
+        detail=run.get("error") or [*reasons, *run["unbuilt"]] or cases,
+    )
+
+
 def _keep(out: Path, keep: Path, name: str) -> None:
     keep.mkdir(parents=True, exist_ok=True)
     shutil.make_archive(str(keep / name), "gztar", out)
@@ -170,7 +204,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, help="of each campaign, instead of the plan's")
     parser.add_argument("--campaigns", default=",".join(SECONDS), help="aa, cpu, two")
-    parser.add_argument("--libraries", default="torch,jax")
+    parser.add_argument("--libraries", default=",".join(CALLS))
     parser.add_argument("--only", default=",".join(WHAT), help=", ".join(WHAT))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path)
@@ -184,7 +218,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return NO_DEVICE
     sheet = Sheet(given.json)
     surroundings(sheet, found)
-    for library in given.libraries.split(","):
+    for library in installed(sheet, given.libraries.split(",")):
         for what in given.only.split(","):
             try:
                 if what == "campaigns":

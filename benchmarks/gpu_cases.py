@@ -9,6 +9,7 @@ from gpu_layers import START
 
 _T = ["t", "float32", [2, 3], ["u", 1, 0.0, 1.0]]
 _IMAGE = ["t", "float32", [1, 3, 8, 8], ["u", 1, -1.0, 1.0]]
+_IMAGE_CHANNELS_LAST = ["t", "float32", [1, 8, 8, 3], ["u", 1, -1.0, 1.0]]
 _FAR = ["t", "int64", [2], ["k", 10**6]]
 _FAR_INT32 = ["t", "int32", [2], ["k", 10**6]]
 _ILLEGAL = """
@@ -54,6 +55,8 @@ class Calls:
     """Touches memory of the device at an address that is not aligned."""
     start: str = START
     """The statement that starts the device, in any process."""
+    is_refused: bool = True
+    """Whether the library refuses the faulty call; others document what it returns."""
 
 
 _RAW_TORCH = """
@@ -74,6 +77,18 @@ _RAW_JAX = """
 import time, jax, jax.numpy as jnp, numpy as np
 data = np.random.rand(2, 3).astype("float32")
 def one(): np.asarray(jnp.add(jnp.asarray(data), jnp.asarray(data)))
+for _ in range(200): one()
+began, n = time.perf_counter(), 0
+while time.perf_counter() - began < 3.0:
+    one(); n += 1
+print(n / (time.perf_counter() - began))
+"""
+
+
+_RAW_TENSORFLOW = """
+import time, tensorflow, numpy as np
+data = np.random.rand(2, 3).astype("float32")
+def one(): tensorflow.math.add(tensorflow.constant(data), tensorflow.constant(data)).numpy()
 for _ in range(200): one()
 began, n = time.perf_counter(), 0
 while time.perf_counter() - began < 3.0:
@@ -146,5 +161,55 @@ CALLS = {
         one="jax.numpy.negative",
         product=["jax.numpy.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
         modes=("jit",),
+        is_refused=False,
+    ),
+    "tensorflow": Calls(
+        plain=["tensorflow.math.add", "function", [_T, _T], [], [], 1],
+        faulty=["tensorflow.gather", "function", [_T, _FAR_INT32], [], [], 1],
+        like_cpu=[
+            [
+                "tensorflow.nn.conv2d",
+                "function",
+                [_IMAGE_CHANNELS_LAST, _matrix(3, 3, 3, 4), 1, "SAME"],
+                [],
+                [],
+                1,
+            ],
+            [
+                "tensorflow.linalg.matmul",
+                "function",
+                [_matrix(64, 256), _matrix(256, 64)],
+                [],
+                [],
+                1,
+            ],
+            ["tensorflow.keras.layers.Dense", "layer", [8], [], [_matrix(4, 16)], 1],
+            ["tensorflow.keras.layers.LSTM", "layer", [8], [], [_matrix(2, 3, 8)], 1],
+            [
+                "tensorflow.random.stateless_uniform",
+                "function",
+                [["l", [3]], ["l", [1, 2]]],
+                [],
+                [],
+                1,
+            ],
+            ["tensorflow.linalg.inv", "function", [_matrix(3, 3, seed=5)], [], [], 1],
+        ],
+        random=None,
+        greedy=["tensorflow.zeros", "function", [["l", [10**12]]], [], [], 1],
+        endless=None,
+        illegal=None,
+        raw=_RAW_TENSORFLOW,
+        one="tensorflow.math.negative",
+        product=[
+            "tensorflow.linalg.matmul",
+            "function",
+            [_matrix(64, 256), _matrix(256, 64)],
+            [],
+            [],
+            1,
+        ],
+        modes=("function", "xla"),
+        is_refused=False,
     ),
 }

@@ -29,6 +29,7 @@ from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import quota
 from ciguard.execution.worker.messages import ASSERTION, DEVICE_LOST
+from ciguard.libraries import cause_of_loss
 
 MAX_LOG = 4000
 """Maximum size of the kept output of a crashed case, in bytes.
@@ -133,11 +134,23 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str, *, on_devic
     if number == quota.TOO_MANY_THREADS:
         message = f"more than {quota.MAX_THREADS} threads at a time"
         return Exhausted(Resource.THREADS, message, was_killed=True)
-    if number == signal.SIGABRT and on_device and DEVICE_LOST in log:
+    aborted = _decode_abort(frames, log, on_device=on_device) if number == signal.SIGABRT else None
+    return aborted or Crashed(signal_name(number), frames, log)
+
+
+def _decode_abort(frames: tuple[Frame, ...], log: str, *, on_device: bool) -> Outcome | None:
+    """Return the outcome of a case that aborted its process; None if the log gives no reason.
+
+    A library may end the process itself if its device is lost, as XLA does.
+    """
+    if on_device and DEVICE_LOST in log:
         return _decode_device_loss(frames, log)
-    if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
+    if _OUT_OF_MEMORY.search(log):
         return Exhausted(Resource.MEMORY, log, was_killed=True)
-    return Crashed(signal_name(number), frames, log)
+    cause = cause_of_loss(log) if on_device else ""
+    if cause == ASSERTION:
+        return Rejected(signal_name(signal.SIGABRT), log)
+    return Crashed.from_device_error(cause, frames, log) if cause else None
 
 
 def _decode_device_loss(frames: tuple[Frame, ...], log: str) -> Outcome:

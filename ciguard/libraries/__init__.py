@@ -6,6 +6,7 @@ and is imported there only. All adapters share the `in_target` of this package.
 
 from ciguard.libraries.catalogue_version import description_version
 from ciguard.libraries.forms import TensorForm, call_maker
+from ciguard.libraries.in_target.device_errors import cause_of_loss
 from ciguard.libraries.in_target.docstrings import parameters as documented_parameters
 from ciguard.libraries.library import Companion, CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising, Widening
@@ -29,6 +30,7 @@ __all__ = [
     "Widening",
     "Writer",
     "call_maker",
+    "cause_of_loss",
     "description_version",
     "documented_parameters",
     "library_of_api",

@@ -135,6 +135,15 @@ def test_crash_on_a_device_has_the_messages_of_its_driver(
     assert "Xid" not in second.log
 
 
+def test_library_that_ends_the_process_itself_loses_its_device(dispatcher: Dispatcher) -> None:
+    faulty, after = outcomes_of(dispatcher, case("aborting"), ADD)
+
+    assert isinstance(faulty, Crashed)
+    assert faulty.cause == "CUDA illegal memory access"
+    assert any(frame.function == "aborting" for frame in faulty.stack)
+    assert isinstance(after, Passed)
+
+
 def test_device_that_fails_on_is_lost_whatever_its_message(dispatcher: Dispatcher) -> None:
     faulty, after = outcomes_of(dispatcher, case("novel"), ADD)
 

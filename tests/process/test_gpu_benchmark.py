@@ -98,6 +98,38 @@ def test_every_line_about_workers_passes_on_the_planted_device(machine: Path) ->
         assert part in names
 
 
+def test_a_campaign_without_cases_does_not_pass(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = machine / "results.json"
+    monkeypatch.setenv("PLANTED_DEVICE", "1")
+
+    words = ["--libraries", "planted", "--only", "campaigns", "--campaigns", "cpu"]
+    code = gpu.main([*words, "--seconds", "1", "--json", str(results)])
+
+    lines = json.loads(results.read_text("utf-8"))["lines"]
+    failed = [line for line in lines if not line["passed"]]
+    assert [line["name"] for line in failed] == [
+        "planted cpu: cases ran on both targets, and their arguments could be built"
+    ]
+    assert "nothing was left for cases" in failed[0]["detail"]
+    assert code == 1
+
+
+def test_a_library_that_is_not_installed_is_left_out(machine: Path) -> None:
+    results = machine / "results.json"
+
+    words = ["--libraries", "planted,jax", "--only", "none", "--json", str(results)]
+    assert gpu.main(words) == 1  # there is no such part
+
+    found = json.loads(results.read_text("utf-8"))
+    assert "planted version" in found
+    assert "jax version" not in found
+    assert [line["name"] for line in found["lines"] if not line["passed"]] == ["planted none"]
+
+    assert gpu.main(["--libraries", "jax", "--only", "workers"]) == 1
+
+
 def test_memory_that_grows_to_the_end_is_told_from_a_start() -> None:
     watch = gpu_rig.MemoryWatch()
     watch.samples_mib = [100, 500, 800, 800, 820, 790, 810, 800, 800]

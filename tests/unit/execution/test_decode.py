@@ -80,6 +80,37 @@ def test_a_forged_line_of_a_lost_device_is_a_crash(line: str) -> None:
     assert outcome.cause in {"CUDA device lost", "CUDA illegal"}
 
 
+XLA = """\
+E cuda_event.cc:76] could not synchronize: CUDA_ERROR_{}: {}
+F gpu_event_mgr.cc:292] Unexpected Event status: 1
+"""
+
+
+@pytest.mark.parametrize("on_device", [True, False])
+def test_an_abort_of_the_library_is_named_after_the_error_of_the_device(*, on_device: bool) -> None:
+    log = XLA.format("ILLEGAL_ADDRESS", "an illegal memory access was encountered")
+    outcome = decode_exit(ABORTED, log=log, stack=DUMP, limit_s=5.0, on_device=on_device)
+
+    assert isinstance(outcome, Crashed)
+    assert outcome.cause == ("CUDA illegal memory access" if on_device else "SIGABRT")
+    assert outcome.log == log
+    assert outcome.stack
+
+
+def test_an_abort_of_the_library_for_an_assertion_is_a_rejection() -> None:
+    log = XLA.format("ASSERT", "device-side assert triggered")
+    outcome = decode_exit(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
+
+    assert outcome == Rejected("SIGABRT", log)
+
+
+def test_another_abort_on_a_device_is_a_crash_of_the_process() -> None:
+    outcome = decode_exit(ABORTED, log="Check failed", stack="", limit_s=5.0, on_device=True)
+
+    assert isinstance(outcome, Crashed)
+    assert outcome.cause == "SIGABRT"
+
+
 def test_an_abort_on_a_cpu_is_always_a_crash() -> None:
     log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
     outcome = decode_exit(ABORTED, log=log, stack="", limit_s=5.0)
