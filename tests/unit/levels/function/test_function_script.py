@@ -328,7 +328,7 @@ VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
 def test_scripts_find_nan_and_changes_as_the_level_does(value: object) -> None:
     scope: dict[str, Any] = {"np": np}
     for text in (ELEMENTS_HELPER, NAN_HELPER, STATE_HELPER):
