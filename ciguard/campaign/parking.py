@@ -1,7 +1,7 @@
 """Parked cases: those that exceeded a short first timeout, and run again later with the full one.
 
 They get a bounded share of the time of each target's workers. Those that probably take their whole
-timeout come last, in a smaller share: they would rarely show more than is known.
+timeout come last.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _MAX_SHARE = 0.1
 """Maximum share of a target's time for parked cases: of the time that its workers were busy, or of
 one worker if they were mostly idle."""
-_MAX_SHARE_OF_HANGS = 0.03
-"""Same, for parked cases that probably take their whole timeout."""
 
 
 class Parking:
@@ -70,18 +68,14 @@ class Parking:
             is_ordered: whether the order of the batches is fixed, so that all of them run.
         """
         targets = {target for _, target in self._waiting}
-        if not is_ordered and not any(
-            self._may_run(one, _MAX_SHARE, is_idle=is_idle) for one in targets
-        ):
+        if not is_ordered and not any(self._may_run(one, is_idle=is_idle) for one in targets):
             return
-        long = {entry for entry in self._waiting if self._takes_long(entry)}
-        for entry in sorted(self._waiting, key=long.__contains__):
+        for entry in sorted(self._waiting, key=self._takes_long):
             turn, target = entry
-            share = _MAX_SHARE_OF_HANGS if entry in long else _MAX_SHARE
             pending = self._batches.get(turn)
             if pending is None or target not in pending.parked or pending.batch is None:
                 self._waiting.remove(entry)
-            elif is_ordered or self._may_run(target, share, is_idle=is_idle):
+            elif is_ordered or self._may_run(target, is_idle=is_idle):
                 self._waiting.remove(entry)
                 self._running.add(entry)
                 # The cases after a hang do not run, and that of a large request is not reported.
@@ -99,10 +93,10 @@ class Parking:
         is_large = any(_is_large(pending, index) for index in pending.parked.get(entry[1], ()))
         return is_large or pending.turn.api in self._hanging_apis
 
-    def _may_run(self, target: str, share: float, *, is_idle: bool) -> bool:
-        """Return whether a share of a target's time is left for parked cases, and none runs now."""
+    def _may_run(self, target: str, *, is_idle: bool) -> bool:
+        """Return whether a target has time for parked cases, and runs none now."""
         elapsed_s = time.monotonic() - self._began
-        share_s = share * max(self._busy_s.get(target, 0.0), elapsed_s)
+        share_s = _MAX_SHARE * max(self._busy_s.get(target, 0.0), elapsed_s)
         has_time = is_idle or self._parked_s.get(target, 0.0) <= share_s
         return has_time and all(name != target for _, name in self._running)
 

@@ -99,21 +99,6 @@ def test_cases_of_apis_that_hang_run_last(clock: Clock) -> None:
     assert started(parking) == [(2, ONE)]
 
 
-def test_cases_of_apis_that_hang_have_a_smaller_share_of_the_time(clock: Clock) -> None:
-    batches = RunningBatches()
-    parking = Parking(batches)
-    parking.start_clock()
-    park(batches, parking, 1, ONE)
-    park(batches, parking, 2, ONE)
-    parking.note_hang("planted.double")
-    assert started(parking) == [(1, ONE)]  # the first one takes a second
-
-    clock.now += 30.0
-    assert started(parking) == []
-    clock.now += 4.0
-    assert started(parking) == [(2, ONE)]
-
-
 def test_giving_up_makes_batches_partial(clock: Clock) -> None:
     del clock
     batches = RunningBatches()
