@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _S_PER_DIFFERENCE = 0.03
 _S_PER_OTHER_BUCKET = 1.5
 """Measured with torch 2.13.0 and Keras 3.15.1 on two cores. Calls near the case take most of it."""
+_ESTIMATE_EVERY_S = 1.0
+"""Interval of the estimate, which reads all buckets, while exploring asks for it after each job."""
 
 
 class Attribute(CampaignStage):
@@ -34,6 +36,9 @@ class Attribute(CampaignStage):
     def __init__(self, state: CampaignState) -> None:
         self._state = state
         self._attributor = Attributor(state.dispatcher, state.groups)
+        self._estimate_s = 0.0
+        self._estimate_at = 0.0
+        """Time from which on a new estimate is made, on the clock of `time.monotonic`."""
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Test new buckets on both sides.
@@ -53,14 +58,16 @@ class Attribute(CampaignStage):
     @property
     def overtime_s(self) -> float:
         """Expected time for all buckets beyond the stage's share: releases differ in hundreds."""
-        state = self._state
-        if not state.base:
-            return 0.0
+        state, now = self._state, time.monotonic()
+        if not state.base or now < self._estimate_at:
+            return self._estimate_s
+        self._estimate_at = now + _ESTIMATE_EVERY_S
         buckets = [bucket for bucket in state.collector.by_severity() if self._is_open(bucket)]
         differences = sum(bucket.finding.pair is not PairKind.NONE for bucket in buckets)
         others = sum(self._is_of_one_side(bucket) for bucket in buckets) - differences
         needed_s = _S_PER_DIFFERENCE * differences + _S_PER_OTHER_BUCKET * others
-        return max(0.0, needed_s - state.budget.attribute_s)
+        self._estimate_s = max(0.0, needed_s - state.budget.attribute_s)
+        return self._estimate_s
 
     def _is_open(self, bucket: Bucket) -> bool:
         """Return whether a bucket would be new, or fixed, and is not attributed."""
