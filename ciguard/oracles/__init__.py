@@ -5,6 +5,7 @@ Each oracle is a module. Oracles are pure functions: they use no I/O, clock or r
 """
 
 from ciguard.oracles.across_libraries import compared_item_index, encode_for_target, is_expressible
+from ciguard.oracles.between_backends import is_left_to_backends, severity_between_backends
 from ciguard.oracles.contract import (
     ORACLES,
     UNSTABLE_TAGS,
@@ -17,10 +18,8 @@ from ciguard.oracles.contract import (
 )
 from ciguard.oracles.differential import SEVERITIES as DIFFERENTIAL_SEVERITIES
 from ciguard.oracles.differential import (
-    is_left_to_backends,
     is_unusual_use,
     pair_kind,
-    severity_between_backends,
 )
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import equivalence_of, equivalent_call, translated_calls

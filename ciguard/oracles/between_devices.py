@@ -32,13 +32,13 @@ incomplete decomposition may differ."""
 _UNSPECIFIED_KINDS = frozenset({"exception", "accepted"})
 """Kinds of difference that are correct, because each device has its own checks and kernels."""
 _ELEMENT_KINDS = frozenset({"values", "nan"})
-_MISSING_KERNEL = re.compile(
+MISSING_KERNEL = re.compile(
     r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
-    r"|(?i:unimplemented)|can't convert cuda"
+    r"|(?i:unimplemented)|Could not find device for node|can't convert cuda"
     r"|\b(?:supports?|on) (?:the )?CPU(?: only)?\b|CPU only|only CPU"
     r"|_STATUS_(?:NOT_SUPPORTED|ARCH_MISMATCH)\b"
 )
-"""Message that states that the device lacks a feature, or that only a CPU supports it."""
+"""Message that states that a device or backend lacks a feature, or that only a CPU supports it."""
 _ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 
 
@@ -90,4 +90,4 @@ def severity_between_devices(severity: Severity, kind: str, other: Outcome) -> S
         return severity
     if _ASSERTION.search(other.message):
         return Severity.HIGH
-    return Severity.INFO if _MISSING_KERNEL.search(other.message) else severity
+    return Severity.INFO if MISSING_KERNEL.search(other.message) else severity

@@ -7,21 +7,24 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import dtypes
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected, has_completed
+from ciguard.oracles.between_backends import (
+    SPECIAL_ELEMENTS,
+    is_left_to_backends,
+    severity_between_backends,
+    severity_of_special_elements,
+)
 from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import (
-    has_large_integers,
     has_special_elements,
     may_overflow,
 )
 from ciguard.oracles.comparing.tf32 import with_tf32
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import judged_level_of
-from ciguard.oracles.preconditions import meets_precondition
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.specifications import violated_specifications
 from ciguard.oracles.voting import majority_target
@@ -52,16 +55,6 @@ SEVERITIES = {
 _SEVERITIES_IF_FORBIDDEN = {"refused": Severity.INFO, "accepted": Severity.LOW}
 """Severities, by kind, if the documentation forbids the argument. To reject it is then correct, to
 accept it is a defect."""
-_INTERCHANGEABLE_DTYPES = (
-    frozenset(dtypes.INTEGERS),
-    frozenset({"float32", "float64"}),
-    frozenset(dtypes.COMPLEX),
-)
-"""Sets of types that Keras's backends may exchange for each other. For example, PyTorch lacks most
-unsigned types."""
-_PLAIN_RESULTS = frozenset({"tensor", "None", "int", "float", "complex", "bool", "str", "bytes"})
-"""Names, in the text of a structure difference, of results that are not containers or objects of a
-backend's own class."""
 _SAME_DEVICE_PAIRS = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _COMPARABLE_PAIRS: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_SAME_DEVICE_PAIRS, PairKind.DEVICE},
@@ -70,14 +63,10 @@ _COMPARABLE_PAIRS: Mapping[str, Collection[PairKind]] = {
 """Kinds of pairs whose effects on arguments must agree, by kind of difference. For other kinds of
 difference, all pairs must agree. A move to another device copies a tensor, so only its contents are
 compared. Compiled code, backends and other libraries do not work on the caller's own arguments."""
-SPECIAL_ELEMENTS = "special elements"
-"""Name in exemptions: the API's results for NaN and infinities may differ."""
 SPECIAL_ELEMENTS_BETWEEN_BACKENDS = "special elements between backends"
 """Name in exemptions: the API's results for NaN and infinities may differ between backends, too."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
 """Name in exemptions: the shapes of the API's results in boundary cases may differ."""
-SHAPE_BETWEEN_BACKENDS = "shape between backends"
-"""Name in exemptions: Keras leaves the shapes of the API's results to its backends."""
 BETWEEN_MODES = "between modes"
 """Name in exemptions: the API's results may differ between a mode and eager execution."""
 REFUSED_BY_MODES = "refused by modes"
@@ -140,14 +129,15 @@ class DifferentialOracle:
             if pair is PairKind.DEVICE:
                 severity = severity_between_devices(severity, difference.kind, outcomes[name])
             if spans_engines:
-                if is_left_to_backends(difference, case):
+                if is_left_to_backends(difference, case, outcomes, subject.targets):
                     continue
                 severity = min(
                     severity,
                     severity_between_backends(difference),
-                    _severity_of_special_elements(case),
+                    severity_of_special_elements(case),
                 )
             pair_outcomes = {reference: outcomes[reference], name: outcomes[name]}
+            voters = _voters(reference, name, present, subject.targets)
             findings.append(
                 Finding(
                     oracle="differential",
@@ -156,7 +146,7 @@ class DifferentialOracle:
                     library=subject.library,
                     api=subject.api,
                     case=case,
-                    outcomes=pair_outcomes,
+                    outcomes={voter: outcomes[voter] for voter in voters},
                     targets=(reference, name),
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
@@ -182,6 +172,7 @@ class _Differences:
         self._outcomes = outcomes
         self._inputs = inputs
         self._in_tf32 = {name for name, one in subject.targets.items() if one.mode == TF32}
+        self._engines = {name: one.engine for name, one in subject.targets.items()}
         self._known: dict[tuple[str, str], Difference | None] = {}
 
     def between(self, reference: str, name: str) -> Difference | None:
@@ -197,8 +188,11 @@ class _Differences:
         return with_tf32(self._inputs) if self._in_tf32 & {reference, name} else self._inputs
 
     def agree(self, reference: str, name: str) -> bool:
-        """Return whether two targets do not differ."""
-        return self.between(reference, name) is None
+        """Return whether two targets do not differ, except in the exceptions of two backends."""
+        difference = self.between(reference, name)
+        return difference is None or (
+            difference.kind == "exception" and self._engines[reference] != self._engines[name]
+        )
 
 
 def _references(
@@ -225,7 +219,8 @@ def _elected(
     """Return the reference of all targets in eager execution; of others if there are none.
 
     Between versions, only results are subject to the vote: the version that first accepts or
-    refuses a call is the newer one, whatever the others do.
+    refuses a call is the newer one, whatever the others do. Backends that refuse a call agree,
+    whichever exceptions they raise.
     """
     eager = [name for name in present if identities[name].mode == EAGER]
     voters = eager or list(present[:1])
@@ -238,7 +233,26 @@ def _elected(
     first, *others = voters
     if len(devices) > 1 or not may_vote or all(differences.agree(first, name) for name in others):
         return first
-    return majority_target({name: name for name in voters}, differences.agree)
+    passed = [name for name in voters if isinstance(outcomes[name], Passed)]
+    refused = [name for name in voters if name not in passed]
+    # A target that refuses what most others accept deviates, even if these return other results.
+    sides = [side for side in (passed, refused) if len(side) > len(voters) / 2]
+    (candidates,) = sides or [voters]
+    return majority_target({name: name for name in candidates}, differences.agree)
+
+
+def _voters(
+    reference: str, name: str, present: Sequence[str], identities: Mapping[str, Identity]
+) -> Sequence[str]:
+    """Return the targets whose outcomes a finding needs when it is judged again.
+
+    They are more than its two targets if the others decided that the first one deviates, or that
+    one backend does.
+    """
+    voters = [other for other in present if identities[other].mode == identities[reference].mode]
+    spans_engines = len({identities[other].engine for other in voters}) > 1
+    is_voted = name in voters and (reference != voters[0] or spans_engines)
+    return voters if is_voted else (reference, name)
 
 
 def is_unusual_use(case: Case) -> bool:
@@ -278,50 +292,6 @@ def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
 def _is_forbidden_by_definition(outcome: Outcome) -> bool:
     """Return whether an operator's definition forbids the call, which only graphs check."""
     return isinstance(outcome, Rejected) and bool(_SHAPE_INFERENCE_ERROR.search(outcome.message))
-
-
-def is_left_to_backends(difference: Difference, case: Case) -> bool:
-    """Return whether Keras allows its backends to differ in this way."""
-    if difference.kind in _ELEMENT_KINDS:
-        is_exempt = exemption_of(case.api, "between backends") is not None
-        return is_exempt and not meets_precondition(case)
-    if difference.kind == "shape":
-        return exemption_of(case.api, SHAPE_BETWEEN_BACKENDS) is not None
-    is_refusal = difference.kind in {"refused", "accepted"}
-    is_unspecified = is_refusal and case.intent not in _INTENTS_WITHIN_RANGE
-    return difference.kind == "exception" or is_unspecified
-
-
-def _severity_of_special_elements(case: Case) -> Severity:
-    """Return the maximum severity of a difference between backends for unusual elements.
-
-    Keras documents the results of few functions for them. NaN in an order is left to libraries, and
-    so are integers that single precision cannot represent.
-    """
-    if case.intent is not Intent.SPECIAL:
-        return Severity.CRITICAL
-    is_open = exemption_of(case.api, SPECIAL_ELEMENTS) is not None or has_large_integers(case)
-    return Severity.LOW if is_open else Severity.MEDIUM
-
-
-def severity_between_backends(difference: Difference) -> Severity:
-    """Return the maximum severity of a difference between two backends."""
-    types = set(difference.detail.split(" vs "))
-    are_interchangeable = difference.kind == "dtype" and any(
-        types <= family for family in _INTERCHANGEABLE_DTYPES
-    )
-    is_unspecified = (
-        are_interchangeable
-        or difference.kind in {"refused", "nan"}
-        or _returns_own_class(difference)
-    )
-    return Severity.LOW if is_unspecified else SEVERITIES[difference.kind]
-
-
-def _returns_own_class(difference: Difference) -> bool:
-    """Return whether a backend returns an object of its own class, such as a sparse tensor."""
-    results = [] if difference.kind != "structure" else difference.text.split(" vs ")
-    return any(" of " not in name and name not in _PLAIN_RESULTS for name in results)
 
 
 def _must_agree(

@@ -140,7 +140,8 @@ def _finding(
     pair = pair_kind(reference, deviating)
     severity = DIFFERENTIAL_SEVERITIES[difference.kind]
     if reference.engine != deviating.engine:
-        limit = Severity.INFO if is_left_to_backends(difference, case) else severity
+        is_left = is_left_to_backends(difference, case, outcomes, subject.targets)
+        limit = Severity.INFO if is_left else severity
         severity = min(severity, limit, severity_between_backends(difference))
     # LEMON, section 4.2: a unique bug is the deviating library and the layer.
     blamed_engine = deviating.engine if pair is PairKind.BACKEND else ""

@@ -13,7 +13,7 @@ from outcome_examples import passed
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
-from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected, Stage
 from ciguard.domain.values import Constant, LiteralValue, Special, TensorValue
 from ciguard.oracles import Identity, Subject, encode_for_target, is_expressible, judge
 from ciguard.oracles.across_libraries import call_for_target
@@ -283,6 +283,60 @@ def test_a_refusal_of_special_elements_by_one_backend_is_low() -> None:
     (finding,) = between_backends(passed(1.0), refused, intent=Intent.SPECIAL)
 
     assert (finding.kind, finding.severity) == ("refused", Severity.LOW)
+
+
+NO_KERNEL = Rejected(
+    "NotFoundError", "Could not find device for node: {{node Abs}} = Abs[T=DT_INT8]"
+)
+REFUSED = Rejected("ValueError", "no")
+
+
+@pytest.mark.parametrize("intent", [Intent.BOUNDARY, Intent.VIOLATING, Intent.SPECIAL])
+@pytest.mark.parametrize(
+    ("outcomes", "found"),
+    [
+        ((passed(1.0), passed(1.0), REFUSED), [("a", "c", "refused", Severity.LOW)]),
+        ((REFUSED, passed(1.0), passed(1.0)), [("b", "a", "refused", Severity.LOW)]),
+        ((passed(1.0), passed(1.0), NO_KERNEL), [("a", "c", "refused", Severity.INFO)]),
+        (
+            (passed(1.0), REFUSED, Rejected("TypeError", "no")),
+            [("b", "a", "accepted", Severity.INFO)],
+        ),
+        ((REFUSED, NO_KERNEL, Rejected("TypeError", "no")), []),
+    ],
+    ids=["last refuses", "first refuses", "lacks a kernel", "first accepts", "all refuse"],
+)
+def test_the_odd_one_of_three_backends_refuses_or_accepts_a_boundary_call(
+    outcomes: tuple[Outcome, ...], found: list[tuple[str, str, str, Severity]], intent: Intent
+) -> None:
+    tested = on_three_backends()
+    boundary = replace(case(api="keras.ops.sum"), intent=intent)
+
+    findings = judge(boundary, dict(zip("abc", outcomes, strict=True)), tested)
+
+    assert [(*f.targets, f.kind, f.severity) for f in findings] == found
+
+
+@pytest.mark.parametrize(
+    "third",
+    [Crashed("SIGSEGV"), Rejected("ValueError", "no such dtype", Stage.BUILD)],
+    ids=["crash", "argument cannot be built"],
+)
+def test_one_against_one_is_left_to_backends(third: Outcome) -> None:
+    boundary = replace(case(api="keras.ops.sum"), intent=Intent.BOUNDARY)
+    outcomes: dict[str, Outcome] = {"a": passed(1.0), "b": REFUSED, "c": third}
+
+    findings = judge(boundary, outcomes, on_three_backends())
+
+    assert [f for f in findings if f.oracle == "differential"] == []
+
+
+def on_three_backends() -> Subject:
+    targets = {
+        name: replace(identity(KERAS), packages=(engine,), library="keras", engine=engine)
+        for name, engine in (("a", "torch"), ("b", "jax"), ("c", "tensorflow"))
+    }
+    return Subject(library="keras", api="keras.ops.sum", targets=targets)
 
 
 @pytest.mark.parametrize(("lower", "kinds"), [(0, ["values"]), (2, [])])

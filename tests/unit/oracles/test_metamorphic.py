@@ -31,6 +31,7 @@ from ciguard.domain.values import (
     value_from_json,
 )
 from ciguard.execution import Container, TensorOutput
+from ciguard.oracles.between_backends import SHAPE_BETWEEN_BACKENDS, SPECIAL_ELEMENTS
 from ciguard.oracles.between_devices import (
     BETWEEN_DEVICES,
     FIRST_BETWEEN_DEVICES,
@@ -40,9 +41,7 @@ from ciguard.oracles.comparing.tolerance import NO_INPUTS
 from ciguard.oracles.differential import (
     BETWEEN_MODES,
     REFUSED_BY_MODES,
-    SHAPE_BETWEEN_BACKENDS,
     SHAPE_BEYOND_RANGE,
-    SPECIAL_ELEMENTS,
     SPECIAL_ELEMENTS_BETWEEN_BACKENDS,
     DifferentialOracle,
 )

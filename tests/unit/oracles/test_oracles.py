@@ -538,9 +538,10 @@ NO = Rejected("ValueError", "no")
         ((TWO, TWO, ONE), [("a", "c")]),
         ((ONE, TWO, THREE), [("a", "b"), ("a", "c")]),
         ((NO, ONE, ONE), [("b", "a")]),
+        ((NO, ONE, TWO), [("b", "a"), ("b", "c")]),
         ((Crashed("SIGSEGV"), ONE, TWO), []),
     ],
-    ids=["first", "second", "third", "none", "refusal", "crash"],
+    ids=["first", "second", "third", "none", "refusal", "refusal of unequal results", "crash"],
 )
 def test_the_odd_one_of_three_backends_deviates(
     outcomes: tuple[Outcome, ...], pairs: list[tuple[str, str]]
@@ -552,6 +553,22 @@ def test_the_odd_one_of_three_backends_deviates(
     found = judge(case(), dict(zip(names, outcomes, strict=True)), tested)
 
     assert [f.targets for f in found if f.oracle == "differential"] == pairs
+
+
+@pytest.mark.parametrize(
+    "outcomes", [(TWO, ONE, ONE), (NO, ONE, ONE), (ONE, ONE, NO)], ids=["result", "first", "last"]
+)
+def test_a_finding_of_a_vote_is_the_same_when_it_is_judged_again(
+    outcomes: tuple[Outcome, ...],
+) -> None:
+    names = ("a", "b", "c")
+    backends = {name: identity(packages=(name,), engine=name) for name in names}
+    tested, special = replace(subject(), targets=backends), replace(case(), intent=Intent.BOUNDARY)
+    call = special if NO in outcomes else case()
+
+    (found,) = judge(call, dict(zip(names, outcomes, strict=True)), tested)
+
+    assert judge(call, found.outcomes, tested) == [found]
 
 
 @pytest.mark.parametrize(
