@@ -65,6 +65,8 @@ class GraphCase:
     autocast: str = ""
     """Name of the lower precision in which autocast lets calls compute; empty for none. A run in
     double precision ignores it."""
+    raises_division: bool = False
+    """True to raise an error where the library divides by 0 in numpy, for which it returns 0."""
     stage: str = ""
     """Stage of the compiler that has the defect, a part of fingerprints; empty if unknown."""
     runs_stage: str = ""
@@ -122,6 +124,7 @@ class GraphCase:
             "gradients": self.has_gradients,
             "grows": self.grows,
             "autocast": self.autocast,
+            "divides": self.raises_division,
             "stage": self.stage,
             "runs": self.runs_stage,
         }
@@ -204,6 +207,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             has_gradients=bool(rest.get("gradients", False)),
             grows=bool(rest.get("grows", False)),
             autocast=str(rest.get("autocast", "")),
+            raises_division=bool(rest.get("divides", False)),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),
         )

@@ -157,6 +157,11 @@ def precision_of(case: dict[str, Any], adapter: Any) -> Any:
     return contextlib.nullcontext()
 
 
+def division_of(case: dict[str, Any]) -> Any:
+    """Return the context in which numpy raises an error for a division by 0, if a case asks so."""
+    return np.errstate(divide="raise") if case.get("divides") else contextlib.nullcontext()
+
+
 def changes_tensors(case: dict[str, Any]) -> bool:
     """Return whether a step may change a tensor in place, by the names of the called APIs."""
     names = [step[0].rpartition(".")[2] for step in case["steps"] if step[0] != "t"]

@@ -185,7 +185,7 @@ class Executor:
         if case.get("probe"):
             return self._probe_graph(case)
         self._adapter.reset(case.get("seed", 0))
-        with graphs.precision_of(case, self._adapter):
+        with graphs.precision_of(case, self._adapter), graphs.division_of(case):
             return self._execute_steps(case)
 
     def _probe_graph(self, case: dict[str, Any]) -> tuple[int, bytes]:

@@ -1,10 +1,13 @@
-"""Whether compiled integers differ because a graph divides by the integer 0, which is undefined.
+"""Whether compiled integers differ because eager execution divides by the integer 0.
 
-XLA defines the quotient as -1, and its eager kernels, numpy and C do otherwise.
+Such a quotient is undefined: functions of TensorFlow that compute with numpy get 0, and XLA defines
+it as -1. numpy reports the division, so a run that raises its reports shows whether there is one.
+If the graph has no other zeros to divide by, the difference must be gone without them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,50 +15,76 @@ import numpy as np
 from ciguard.domain import dtypes
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.values import Constant, Explicit, TensorValue, Uniform
+from ciguard.levels.graph.defects import run_parts
 from ciguard.levels.graph.rounding import arrays_of
-from ciguard.oracles.relations import tensors_of
+from ciguard.oracles.relations import with_tensors
 
 if TYPE_CHECKING:
-    from ciguard.domain.graphs import GraphCase
+    from collections.abc import Generator
+
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.graphs import GraphCase, Step
     from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Fill
+    from ciguard.levels.graph.defects import Answers, Defect, Request
 
-_QUOTIENT = -1
-"""Result of XLA for an integer divided by 0."""
+
+def is_division_by_zero(
+    case: GraphCase, shown: Finding, defect: Defect
+) -> Generator[Request, Answers, bool]:
+    """Return whether a division by the integer 0 explains a difference in integers."""
+    if not _differs_in_integers(*(shown.outcomes[name] for name in defect.targets)):
+        return False
+    reference = defect.targets[:1]
+    others = replace(case, steps=tuple(map(_without_zeros, case.steps)))
+    strict = [replace(variant, raises_division=True) for variant in (case, others)]
+    ran = yield from run_parts(strict, defect, reference)
+    divides = [_has_divided(outcomes[reference[0]]) for _, outcomes in ran]
+    if len(divides) < len(strict) or not divides[0]:
+        return False
+    if divides[1]:
+        return True  # the divisor is computed, so it cannot be replaced
+    ran = yield from run_parts([others], defect)
+    return bool(ran) and not any(defect.shown(other, outcomes) for other, outcomes in ran)
 
 
-def is_division_by_zero(case: GraphCase, reference: Outcome, compiled: Outcome) -> bool:
-    """Return whether a division by 0 explains a difference.
-
-    All integers that differ are the quotient by 0 on the compiled side, and an integer input of
-    the graph may be 0.
-    """
+def _differs_in_integers(reference: Outcome, compiled: Outcome) -> bool:
+    """Return whether two outcomes have the same shapes and differ in integers only."""
     pairs = list(zip(arrays_of(reference), arrays_of(compiled), strict=False))
-    changed = [
-        (mine.dtype.kind, other[mine != other])
+    if any(mine.shape != other.shape for (_, mine), (_, other) in pairs):
+        return False
+    kinds = {
+        mine.dtype.kind
         for (_, mine), (_, other) in pairs
-        if mine.shape == other.shape and (mine != other).any()
-    ]
-    are_quotients = all(kind == "i" and (rest == _QUOTIENT).all() for kind, rest in changed)
-    have_same_shapes = all(mine.shape == other.shape for (_, mine), (_, other) in pairs)
-    return bool(changed) and are_quotients and have_same_shapes and _may_have_zero(case)
+        if not np.array_equal(mine, other, equal_nan=mine.dtype.kind in "fc")
+    }
+    return bool(kinds) and kinds <= {"i", "u"}
 
 
-def _may_have_zero(case: GraphCase) -> bool:
-    tensors = [
-        tensor
-        for step in case.steps
-        for tensor in (tensors_of(step) if isinstance(step, ApiCall) else (step,))
-    ]
-    return any(_has_zero(tensor) for tensor in tensors if tensor.dtype in dtypes.INTEGERS)
+def _has_divided(outcome: Outcome) -> bool:
+    return getattr(outcome, "exception", "") == FloatingPointError.__name__
 
 
-def _has_zero(tensor: TensorValue) -> bool:
-    match tensor.fill:
-        case Constant(value):
-            return value == 0
+def _without_zeros(step: Step) -> Step:
+    """Return a step whose integer tensors contain no 0."""
+    if isinstance(step, ApiCall):
+        return with_tensors(step, _positive)
+    return _positive(step)
+
+
+def _positive(tensor: TensorValue) -> TensorValue:
+    if tensor.dtype not in dtypes.INTEGERS:
+        return tensor
+    return replace(tensor, fill=_without_zero(tensor.fill))
+
+
+def _without_zero(fill: Fill) -> Fill:
+    match fill:
+        case Constant(0):
+            return Constant(1)
         case Explicit(data):
-            return bool((np.asarray(data) == 0).any())
-        case Uniform(_, low, high):
-            return low < 1 and high > -1
+            return Explicit(tuple(element or 1 for element in data))
+        case Uniform(seed, low, high) if low < 1 and high > -1:
+            return Uniform(seed, 1.0, max(2.0, high))
         case _:
-            return False
+            return fill

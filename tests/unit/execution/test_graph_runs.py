@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from arrays_library import ArraysAdapter
 from graph_examples import PAIR, call, graph, result
 
 from ciguard.domain.api_calls import ApiCall, CallKind
@@ -18,79 +19,14 @@ from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.graphs import UNUSABLE
 from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.modes import ModeExecutor
-from ciguard.libraries.in_target.contract import Adapter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ciguard.domain.graphs import GraphCase
-
-
-class Scale:
-    """A layer of the library."""
-
-    def __init__(self, factor: float) -> None:
-        self.factor = factor
-
-    def __call__(self, x: Any) -> Any:
-        return x * np.asarray(self.factor, x.dtype)
-
-
-def add_(x: Any, y: Any) -> Any:
-    """Add to the first array in place."""
-    x += y
-    return x
-
-
-def checked(x: Any) -> Any:
-    """Reject every array."""
-    message = f"the shape {x.shape} is wrong"
-    raise ValueError(message)
-
-
-class _Adapter(Adapter):
-    module = "arrays"
-
-    def __init__(self) -> None:
-        self._rng = np.random.default_rng()
-
-    def resolve(self, path: str) -> Any:
-        own = {"Scale": Scale, "add_": add_, "checked": checked, "noise": self._noise}
-        name = path.partition(".")[2]
-        return own.get(name) or getattr(np, name)
-
-    def _noise(self, x: Any) -> Any:
-        return x + self._rng.random()
-
-    def tensor(self, array: Any, dtype: str) -> Any:
-        del dtype
-        return array
-
-    def read(self, output: Any) -> dict[str, Any] | None:
-        if not isinstance(output, np.ndarray):
-            return None
-        return {"dtype": str(output.dtype), "array": output}
-
-    def reset(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def widened(self, value: Any) -> Any:
-        return value.astype("float64") if isinstance(value, np.ndarray) else value
-
-    def grown(self, tensor: Any) -> Any:
-        return np.tile(tensor, [2 if size > 1 else 1 for size in tensor.shape])
-
-    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        return {"tripled": lambda function, tensors: function(*tensors) * 3}
-
-    def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        del mode
-        return {"doubled": lambda function, tensors: function(*tensors) * 2}
 
 
 def run(case: GraphCase, mode: str = "") -> tuple[int, Any]:
     """Run a graph; return the status, and the output or the error's class and message."""
-    executor = ModeExecutor(_Adapter(), mode) if mode else Executor(_Adapter())
+    executor = ModeExecutor(ArraysAdapter(), mode) if mode else Executor(ArraysAdapter())
     status, payload = executor.execute(case_to_json(case))
     return status, decode_outputs(payload) if status == cells.PASSED else payload.decode()
 
@@ -229,3 +165,12 @@ def test_a_probe_leaves_out_steps_that_fail_with_larger_tensors() -> None:
 
     kept = [[isinstance(item, TensorOutput) for item in output.items] for output in outputs]
     assert kept == [[True, True, True], [True, False, True]]
+
+
+def test_a_division_by_zero_is_an_error_if_a_case_asks_so() -> None:
+    zero = TensorValue("int32", (2,), Explicit((0, 3)))
+    case = graph(call("arrays.remainder", zero, zero))
+
+    with np.errstate(divide="ignore"):
+        assert run(case)[0] == cells.PASSED
+    assert "FloatingPointError" in run(replace(case, raises_division=True))[1]

@@ -1,49 +1,93 @@
-"""Differences that a division by the integer 0 explains."""
+"""Differences in integers that a division by 0 explains; eager runs are those of a worker."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
+from arrays_library import ArraysAdapter
 from graph_examples import call, graph
+from test_localising import EAGER, localised
 
-from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.case import case_to_json
+from ciguard.domain.outcomes import Errored, Passed
 from ciguard.domain.values import Constant, Explicit, TensorValue, Uniform
-from ciguard.execution.worker.summarise import Summariser
-from ciguard.levels.graph.division import is_division_by_zero
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.loop import Executor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.graphs import GraphCase
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Fill
+
+DIVIDED = TensorValue("int32", (2,), Explicit((7, 8)))
 
 
-class _NoTensors:
-    """Adapter of a library without tensors: results are numpy arrays."""
+class Compiled(ArraysAdapter):
+    """The library as a compiler runs it: one function of numpy is another one."""
 
-    def read(self, output: object) -> None:
-        del output
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._name, self._function = name, function
 
-
-def passed(*values: float, dtype: str = "int32") -> Outcome:
-    return Passed(Summariser(_NoTensors()).encode(np.array(values, dtype)), 0.0)
-
-
-ZERO = graph(call("tensorflow.math.mod", TensorValue("int32", (2,), Explicit((0, 2)))))
+    def resolve(self, path: str) -> Any:
+        return self._function if path == f"arrays.{self._name}" else super().resolve(path)
 
 
-@pytest.mark.parametrize("fill", [Constant(0), Explicit((3, 0)), Uniform(1, -3.0, 3.0)])
-def test_a_quotient_by_zero_may_differ(fill: Constant | Explicit | Uniform) -> None:
-    case = graph(call("tensorflow.math.mod", TensorValue("int32", (2,), fill)))
+def findings_about(name: str, function: Callable[..., Any], *tensors: TensorValue) -> list[Finding]:
+    """Return the findings about a call if a compiler computes `function` in its place."""
+    eager, compiled = Executor(ArraysAdapter()), Executor(Compiled(name, function))
 
-    assert is_division_by_zero(case, passed(0, 1), passed(-1, 1))
+    def run(case: GraphCase, target: str) -> Outcome:
+        executor = eager if target == EAGER else compiled
+        with np.errstate(divide="ignore"):
+            status, payload = executor.execute(case_to_json(case))
+        if status == cells.PASSED:
+            return Passed(payload, 0.0)
+        exception, message = payload.decode().split('"')[1:4:2]
+        return Errored(exception, message)
+
+    api = f"arrays.{name}"
+    return localised(graph(call(api, *tensors), api=api), run)[0]
 
 
-def test_other_integers_are_no_quotients_by_zero() -> None:
-    assert not is_division_by_zero(ZERO, passed(0, 1), passed(-1, 2))
-    assert not is_division_by_zero(ZERO, passed(0, 1), passed(0, 1))
-    assert not is_division_by_zero(ZERO, passed(0, 1), passed(-1))
-    floats = passed(0.0, dtype="float32"), passed(-1.0, dtype="float32")
-    assert not is_division_by_zero(ZERO, *floats)
+def like_xla(x: Any, y: Any) -> Any:
+    """Return the remainder, and -1 for a division by 0."""
+    with np.errstate(divide="ignore"):
+        return np.where(y == 0, -1, np.remainder(x, y)).astype(x.dtype)
 
 
-@pytest.mark.parametrize(
-    "tensor",
-    [TensorValue("int32", (2,), Explicit((1, 2))), TensorValue("float32", (2,), Constant(0))],
-)
-def test_a_graph_without_an_integer_zero_divides_by_none(tensor: TensorValue) -> None:
-    assert not is_division_by_zero(graph(call("a.b", tensor)), passed(0, 1), passed(-1, 1))
+@pytest.mark.parametrize("fill", [Constant(0), Explicit((0, 3)), Uniform(1, 0.0, 0.0)])
+def test_a_remainder_by_zero_may_differ(fill: Fill) -> None:
+    assert findings_about("remainder", like_xla, DIVIDED, TensorValue("int32", (2,), fill)) == []
+
+
+@pytest.mark.parametrize("fill", [Constant(0), Explicit((0, 3)), Explicit((2, 3))])
+def test_a_remainder_that_is_always_wrong_is_found(fill: Fill) -> None:
+    def wrong(x: Any, y: Any) -> Any:
+        return like_xla(x, y) - 1
+
+    tensors = DIVIDED, TensorValue("int32", (2,), fill)
+    assert [found.api for found in findings_about("remainder", wrong, *tensors)] == [
+        "arrays.remainder"
+    ]
+
+
+def test_a_zero_by_which_nothing_is_divided_explains_nothing() -> None:
+    def wrong(x: Any) -> Any:
+        return np.where(x == 0, -1, np.sign(x)).astype(x.dtype)
+
+    tensor = TensorValue("int32", (2,), Explicit((0, 3)))
+    assert [found.api for found in findings_about("sign", wrong, tensor)] == ["arrays.sign"]
+
+
+def test_fractions_are_no_quotients_of_integers() -> None:
+    def wrong(x: Any, y: Any) -> Any:
+        return np.divide(x, y, where=y != 0, out=np.full(x.shape, 5, x.dtype))
+
+    tensors = [TensorValue("float32", (2,), Explicit(data)) for data in ((3.0, 4.0), (0.0, 2.0))]
+    assert [found.api for found in findings_about("divide", wrong, *tensors)] == ["arrays.divide"]
