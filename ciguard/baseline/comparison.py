@@ -143,17 +143,21 @@ def with_base_comparison(
     base: Collection[str],
     compared: Iterable[Bucket],
     shown_on: Mapping[str, Collection[tuple[str, ...]]],
+    *,
+    added: Collection[str] = (),
 ) -> list[Bucket]:
     """Return the buckets after the comparison of the head with the base of a pull request.
 
-    New buckets that the base also shows become known. A difference between base and head stays new,
-    because the pull request introduces it. A difference between two targets of the base becomes
-    known. A bucket that only the base shows, although its case ran on the head, becomes fixed.
+    New buckets that the base also shows become known, unless the change is known to have added
+    them. A difference between base and head stays new, because the pull request introduces it. A
+    difference between two targets of the base becomes known. A bucket that only the base shows,
+    although its case ran on the head, becomes fixed.
 
     Args:
         base: names of the base's targets.
         compared: the buckets that `compare` returned.
         shown_on: the targets of each finding in a bucket, by fingerprint.
+        added: fingerprints of buckets that the change has added although the base shows them.
     """
 
     def target_tuples(bucket: Bucket) -> set[tuple[str, ...]]:
@@ -179,7 +183,8 @@ def with_base_comparison(
             return bucket.comparison
         if is_fixed(bucket):
             return Comparison.FIXED
-        return Comparison.KNOWN if is_known(bucket) else bucket.comparison
+        is_older = is_known(bucket) and bucket.fingerprint not in added
+        return Comparison.KNOWN if is_older else bucket.comparison
 
     if not base:
         return list(compared)

@@ -20,6 +20,7 @@ from ciguard.baseline import (
     update,
     with_base_comparison,
 )
+from ciguard.campaign.covered_functions import added_by_change
 from ciguard.campaign.experience import keep_in_baseline
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.history import run_note, update_history
@@ -241,11 +242,15 @@ def _consumed(buckets: list[Bucket]) -> Iterator[Bucket]:
 
 def _compared(run: Conclusion, found: list[Bucket]) -> list[Bucket]:
     """Return the compared buckets of run and baseline that the policy does not ignore."""
-    against_base = with_base_comparison(
-        run.base,
-        compare(found, run.baseline.records, run.exercised),
+    against_baseline = compare(found, run.baseline.records, run.exercised)
+    added = added_by_change(
+        against_baseline,
+        run.baseline.frontier.functions,
+        [target for target in run.targets if target.name in run.base],
         run.shown_on,
+        run.config.budget_s,
     )
+    against_base = with_base_comparison(run.base, against_baseline, run.shown_on, added=added)
     explained = apply_reachability(with_causes(against_base))
     policy = run.config.policy
     return [bucket for bucket in explained if policy.action(bucket.finding) is not Action.OFF]
@@ -363,6 +368,7 @@ def _update_baseline(run: Conclusion, decided: RunConclusion) -> None:
         for name, (progress, budget_s) in run.explored.items():
             frontier.extend(name, progress, budget_s)
         frontier.note(sighting)
+        frontier.functions.note(run.functions, run.targets, run.config.budget_s)
         frontier.save()
         update_history(folder, note, stored_last[0], run.baseline.publishing)
 

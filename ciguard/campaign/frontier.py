@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import Sighting
+from ciguard.campaign.covered_functions import CoveredFunctions
 from ciguard.errors import BaselineError
 from ciguard.files import replace_file
 
@@ -59,6 +60,8 @@ class Frontier:
         self._path = folder / FRONTIER
         self._explored: dict[str, tuple[int, float, str]] = {}
         self._last_runs: dict[str, tuple[str, str]] = {}
+        self.functions = CoveredFunctions()
+        """The user's functions that earlier runs have tested."""
         if self._path.exists() and not is_first:
             self._read()
 
@@ -74,6 +77,7 @@ class Frontier:
                     str(target): (Sighting(time=time).time, str(version))
                     for target, (time, version) in stored.get("ran", {}).items()
                 }
+                self.functions = CoveredFunctions(stored.get("functions"))
                 return
         except _CORRUPT as error:
             msg = (
@@ -128,6 +132,7 @@ class Frontier:
             "schema": FRONTIER_SCHEMA,
             "explored": dict(sorted(self._explored.items())),
             "ran": dict(sorted(self._last_runs.items())),
+            **({"functions": functions} if (functions := self.functions.to_json()) else {}),
         }
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
         *_not_run_caveats(event, plan),
         *_first_items(without_results),
     ]
-    minor = (*_unfinished_buckets(event), *_detection_caveats(event))
+    minor = (*_added_caveats(event), *_unfinished_buckets(event), *_detection_caveats(event))
     return [*map(Caveat, grave), *(Caveat(text, is_grave=False) for text in minor)]
 
 
@@ -81,6 +81,25 @@ def _own_code_caveats(event: RunFinished) -> Iterator[str]:
             f"The base runs the functions of this checkout, and {count} of functions "
             f"{'is' if len(known) == 1 else 'are'} not in the baseline: this change may have "
             "added the defect. A run on the default branch records the older ones."
+        )
+
+
+def _added_caveats(event: RunFinished) -> Iterator[str]:
+    """Yield a sentence about new buckets of the user's code that the base shows, too."""
+    base = event.parameters.get("base")
+    names = frozenset(map(str, base)) if isinstance(base, list | tuple) else frozenset()
+    added = [
+        bucket
+        for bucket in event.buckets
+        if bucket.comparison is Comparison.NEW
+        and bucket.finding.case.is_user_code
+        and not names.isdisjoint(bucket.finding.targets)
+    ]
+    if added:
+        yield (
+            f"The base shows {plural(len(added), 'new bucket')} of functions, too, since it runs "
+            "the functions of this checkout. The baseline tested them with the base's version and "
+            "without the defect, or does not know them: this change added the defect."
         )
 
 

@@ -164,6 +164,31 @@ def test_a_failure_on_one_target_is_reported_as_a_pair(tmp_path: Path) -> None:
     assert bucket["reproduced"]
 
 
+def test_an_upgrade_that_also_breaks_a_function_fails_although_the_base_shows_it(
+    tmp_path: Path,
+) -> None:
+    base, head = PLANTED
+    limits = ("--functions", "src/*.py", "--max-cases", "200", "--budget", "60s")
+    project(tmp_path, past=1)
+    first = answer(run(*limits, targets=(base,)), tmp_path)
+    source = tmp_path / "src" / "model.py"
+    frontier = tmp_path / ".ciguard" / "baseline" / "frontier.json"
+    pull_request = run(*limits, "--base", base, "--compare-only", targets=(head,))
+
+    unchanged = answer(pull_request, tmp_path)
+    source.write_text(PROGRAM.replace("{past}", "2"), "utf-8")
+    broken = answer(pull_request, tmp_path)
+    frontier.write_text(frontier.read_text("utf-8").replace('"functions"', '"unknown"'), "utf-8")
+    without_record = answer(pull_request, tmp_path)
+
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert unchanged.returncode == 0, unchanged.stdout + unchanged.stderr
+    assert broken.returncode == 1, broken.stdout + broken.stderr
+    assert "this change added the defect" in " ".join(broken.stdout.split())
+    assert without_record.returncode == 0, without_record.stdout + without_record.stderr
+    assert "this change may have added the defect" in " ".join(without_record.stdout.split())
+
+
 def test_a_killed_campaign_is_resumed(tmp_path: Path) -> None:
     project(tmp_path, past=2)
     limits = ("--functions", "src/model.py", "--max-cases", "4000", "--budget", "100s")

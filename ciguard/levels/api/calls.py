@@ -18,7 +18,7 @@ from ciguard.levels.api.options import options_of
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
 from ciguard.values import SamplingScope, insert_special
-from ciguard.values.changes import change_contents, mutate_jointly
+from ciguard.values.changes import change_contents, mutate_jointly, numbers_at_limits
 
 if TYPE_CHECKING:
     import random
@@ -174,10 +174,15 @@ class CallGenerator:
         known = {name: value for name, value in values.items() if name in self.names}
         return self._assembled_call(known, Intent.CONFORMING, (), _seed(rng))
 
-    def with_contents(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
-        """Return a call with other elements in its tensors; None if it has no tensor."""
+    def with_contents(
+        self, call: ApiCall, rng: random.Random, number: int | None = None
+    ) -> ApiCall | None:
+        """Return a call with other elements in its tensors; None if it has no tensor.
+
+        Successive numbers go through the kinds of elements; None draws one.
+        """
         values = self.arguments(call)
-        slots = self._slots_named(change_contents(rng, values))
+        slots = self._slots_named(change_contents(rng, values, number))
         return self._assembled_call(values, Intent.SPECIAL, slots, _seed(rng)) if slots else None
 
     def with_option(self, call: ApiCall, number: int, rng: random.Random) -> ApiCall | None:
@@ -203,6 +208,21 @@ class CallGenerator:
         intent = Intent.CONFORMING if option.is_within_range else Intent.SPECIAL
         slots = () if option.is_within_range else self._slots_named((option.parameter,))
         return self._assembled_call(values, intent, slots, _seed(rng))
+
+    def with_number_at_limit(
+        self, call: ApiCall, number: int, rng: random.Random
+    ) -> ApiCall | None:
+        """Return a call with one number, or list of numbers, at a limit; None if it has none.
+
+        Successive numbers go through the parameters and their limits.
+        """
+        values = self.arguments(call)
+        changes = list(numbers_at_limits(values))
+        if not changes:
+            return None
+        name, value = changes[number % len(changes)]
+        slots = self._slots_named((name,))
+        return self._assembled_call({**values, name: value}, Intent.BOUNDARY, slots, _seed(rng))
 
     def battery(self, call: ApiCall, rng: random.Random) -> list[ApiCall]:
         """Return the calls with each change of one argument, and of all tensors alike, once."""

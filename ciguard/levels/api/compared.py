@@ -31,11 +31,14 @@ _SCOUTING_BATCHES = 3
 _SCOUTING = CallMix(
     violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0, optional=0.3
 )
-_CONTENTS_OF_EXAMPLE = 4
-"""Number of calls with other elements that follow a call that passed."""
+_CONTENTS_OF_EXAMPLE = 8
+"""Number of calls with other elements that follow a call that passed. Known shapes cost little."""
 _OPTIONS = (1, 3)
 """Number of calls with another option, in an early batch and in later ones. Each may be compiled,
 so early batches have few, and every API is compared soon."""
+_LIMITS = (2, 4)
+"""Number of calls with a number at a limit, in an early batch and in later ones. One backend may
+refuse what the others accept, and what all refuse is not compiled."""
 _JOINT_CHANGES = (0, 2)
 """Number of calls whose tensors change alike, in an early batch and in later ones."""
 _DRAWN = (0, 3)
@@ -84,12 +87,18 @@ def _compared_calls(
     known = generator.example_call(number, rng)
     if known is not None:
         yield known
-        yield from _with_contents(generator, known, _CONTENTS_OF_EXAMPLE, rng)
+        turn = number // len(generator.experience.examples)
+        yield from _numbered_contents(generator, known, turn, rng)
         for index in range(_OPTIONS[is_later]):
             other = generator.with_option(known, number * _OPTIONS[1] + index, rng)
             if other is not None:
                 yield other
-                yield from _with_contents(generator, other, 1, rng)
+                yield from _with_contents(generator, other, rng)
+        start = max(0, _LIMITS[0] + (turn - 2) * _LIMITS[1])
+        for index in range(start, start + _LIMITS[is_later]):
+            at_limit = generator.with_number_at_limit(known, index, rng)
+            if at_limit is not None:
+                yield at_limit
         for _ in range(_JOINT_CHANGES[is_later]):
             changed = generator.with_joint_change(known, rng)
             if changed is not None:
@@ -99,14 +108,23 @@ def _compared_calls(
         drawn = generator.call(rng, mix)
         yield drawn
         if drawn.intent is Intent.CONFORMING:
-            yield from _with_contents(generator, drawn, 1, rng)
+            yield from _with_contents(generator, drawn, rng)
+
+
+def _numbered_contents(
+    generator: GuidedGenerator, call: ApiCall, turn: int, rng: random.Random
+) -> Iterator[ApiCall]:
+    """Yield calls that differ from one in the elements of its tensors, other ones at each turn."""
+    for number in range(_CONTENTS_OF_EXAMPLE):
+        other = generator.with_contents(call, rng, turn * _CONTENTS_OF_EXAMPLE + number)
+        if other is not None:
+            yield other
 
 
 def _with_contents(
-    generator: GuidedGenerator, call: ApiCall, count: int, rng: random.Random
+    generator: GuidedGenerator, call: ApiCall, rng: random.Random
 ) -> Iterator[ApiCall]:
-    """Yield calls that differ from one in the elements of its tensors only."""
-    for _ in range(count):
-        other = generator.with_contents(call, rng)
-        if other is not None:
-            yield other
+    """Yield a call that differs from one in the elements of its tensors only, if it has any."""
+    other = generator.with_contents(call, rng)
+    if other is not None:
+        yield other

@@ -83,9 +83,17 @@ class GuidedGenerator:
             return None
         return self._base_generator.example(examples[number % len(examples)], rng)
 
-    def with_contents(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
-        """Return a call with other elements in its tensors; None if it has no tensor."""
-        return self._base_generator.with_contents(call, rng)
+    def with_contents(
+        self, call: ApiCall, rng: random.Random, number: int | None = None
+    ) -> ApiCall | None:
+        """Return a call with other elements in its tensors; see `CallGenerator.with_contents`."""
+        return self._base_generator.with_contents(call, rng, number)
+
+    def with_number_at_limit(
+        self, call: ApiCall, number: int, rng: random.Random
+    ) -> ApiCall | None:
+        """Return a call with a number at a limit; see `CallGenerator.with_number_at_limit`."""
+        return self._base_generator.with_number_at_limit(call, number, rng)
 
     def with_option(self, call: ApiCall, number: int, rng: random.Random) -> ApiCall | None:
         """Return a call with one argument replaced or added; see `CallGenerator.with_option`."""

@@ -1,12 +1,13 @@
 """Changes of the arguments of a call: all tensors alike, other elements, or one argument at a time.
 
-`mutate_jointly` and `change_contents` draw one change, `alternatives` goes through all of them.
+`mutate_jointly` and `change_contents` draw one change, `alternatives` goes through all of them, and
+`numbers_at_limits` through those of numbers.
 """
 
 from __future__ import annotations
 
-from ciguard.values.changes.alternatives import alternatives
+from ciguard.values.changes.alternatives import alternatives, numbers_at_limits
 from ciguard.values.changes.contents import change_contents
 from ciguard.values.changes.joint import mutate_jointly
 
-__all__ = ["alternatives", "change_contents", "mutate_jointly"]
+__all__ = ["alternatives", "change_contents", "mutate_jointly", "numbers_at_limits"]

@@ -7,6 +7,7 @@ of one argument may be the one that they treat differently, so all of them are m
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes as element_types
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
+_LARGEST_SMALL = 1 << 16
 _MAX_RANK = 6
 _DTYPES = (
     "bfloat16", "float16", "int64", "float64", "uint8", "bool", "complex64", "int32", "int8",
@@ -62,6 +64,41 @@ def alternatives(
     for name, value in {**values, **others}.items():
         yield _replaced(values, name, other_kinds(value))
         yield _replaced(values, name, at_limits(value))
+
+
+def numbers_at_limits(values: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+    """Yield a parameter and another value for each number, and each list of numbers, at a limit.
+
+    The first value of each parameter precedes the second of any. Huge numbers are left out, since a
+    call that accepts one may take all memory.
+    """
+    columns = [
+        [(name, other) for other in at_limits(value) if _is_small(other)]
+        for name, value in values.items()
+        if _has_numbers(value)
+    ]
+    rows = chain.from_iterable(zip_longest(*columns))
+    yield from (change for change in rows if change is not None and change[1] != values[change[0]])
+
+
+def _has_numbers(value: Value) -> bool:
+    match value:
+        case ListValue(items) | TupleValue(items):
+            return bool(items) and all(map(_has_numbers, items))
+        case LiteralValue(number):
+            return isinstance(number, int | float) and not isinstance(number, bool)
+        case _:
+            return False
+
+
+def _is_small(value: Value) -> bool:
+    match value:
+        case ListValue(items) | TupleValue(items):
+            return all(map(_is_small, items))
+        case LiteralValue(int() as number):
+            return abs(number) <= _LARGEST_SMALL
+        case _:
+            return True
 
 
 def _replaced(

@@ -33,16 +33,20 @@ if TYPE_CHECKING:
 _Content: TypeAlias = Callable[["random.Random", SamplingScope, "AnyTensor"], "AnyTensor"]
 """Function that returns a tensor with other elements."""
 
-_MAX_ELEMENTS = 64
+_MAX_ELEMENTS = 256
 _HUGE = {"float16": 6e4, "bfloat16": 3e38, "float32": 3e38, "float64": 1e308}
 
 
-def change_contents(rng: random.Random, values: dict[str, Value]) -> tuple[str, ...]:
+def change_contents(
+    rng: random.Random, values: dict[str, Value], number: int | None = None
+) -> tuple[str, ...]:
     """Give the tensors of one parameter of a call other elements.
 
     Args:
         rng: source of randomness.
         values: the arguments by parameter, of which one is replaced in place.
+        number: the number of the change: successive numbers go through the parameters, each time
+            with the next kind of elements; None to draw both.
 
     Returns:
         The name of the changed parameter; empty if no element has changed.
@@ -50,10 +54,11 @@ def change_contents(rng: random.Random, values: dict[str, Value]) -> tuple[str, 
     names = [name for name, value in values.items() if _has_contents(value)]
     if not names:
         return ()
-    name = names[int(rng.random() * len(names))]
+    turn = None if number is None else number // len(names)
+    name = names[int(rng.random() * len(names)) if number is None else number % len(names)]
     scope = SamplingScope()
     scope.values.update(values)
-    changed = _changed(rng, scope, values[name])
+    changed = _changed(rng, scope, values[name], turn)
     if changed == values[name]:
         return ()
     values[name] = changed
@@ -71,13 +76,14 @@ def _has_contents(value: Value) -> bool:
             return False
 
 
-def _changed(rng: random.Random, scope: SamplingScope, value: Value) -> Value:
+def _changed(rng: random.Random, scope: SamplingScope, value: Value, turn: int | None) -> Value:
     match value:
         case TensorValue() | ArrayValue() if _has_contents(value):
             contents = _CONTENTS[value.dtype]
-            return contents[int(rng.random() * len(contents))](rng, scope, value)
+            chosen = int(rng.random() * len(contents)) if turn is None else turn % len(contents)
+            return contents[chosen](rng, scope, value)
         case ListValue(items) | TupleValue(items):
-            return type(value)(tuple([_changed(rng, scope, item) for item in items]))
+            return type(value)(tuple([_changed(rng, scope, item, turn) for item in items]))
         case _:
             return value
 

@@ -162,8 +162,9 @@ def test_a_call_that_passed_is_repeated_with_other_elements_of_the_same_shape() 
     first, *others = calls(level.visit(REDUCE.api, 1))
 
     assert first.intent is Intent.CONFORMING
-    contents = [call for call in others[:4] if call.intent is Intent.SPECIAL]
-    assert contents
+    contents = [call for call in others[:8] if call.intent is Intent.SPECIAL]
+    assert len(contents) == 8
+    assert len({str(call.arguments) for call in contents}) > 6
     for call in contents:
         before, after = first.arguments[0], call.arguments[0]
         assert isinstance(before, TensorValue)
@@ -233,6 +234,50 @@ def test_numbers_next_to_their_range_are_special() -> None:
     }
     assert special == {2, -3}
     assert {-2, -1, 0, 1} <= conforming
+
+
+def test_numbers_at_their_limits_are_boundary_calls() -> None:
+    pool = record(
+        {"name": "x", "schema_type": "Tensor"},
+        {"name": "sizes", "schema_type": "int[]"},
+        {"name": "rate", "schema_type": "float"},
+    )
+    generator = GuidedGenerator(pool)
+    sizes = ListValue((LiteralValue(2), LiteralValue(3)))
+    call = ApiCall(
+        api=pool.api, kind=CallKind.FUNCTION, arguments=(TENSOR, sizes, LiteralValue(0.5))
+    )
+
+    found = [generator.with_number_at_limit(call, number, Random(0)) for number in range(16)]
+
+    assert all(one is not None and one.intent is Intent.BOUNDARY for one in found)
+    changed = {one.arguments[1:] for one in found if one is not None}
+    zero = ListValue((LiteralValue(0), LiteralValue(3)))
+    assert {(ListValue(()), LiteralValue(0.5)), (zero, LiteralValue(0.5))} <= changed
+    assert (sizes, LiteralValue(-1.0)) in changed
+    assert generator.with_number_at_limit(replace(call, arguments=(TENSOR,)), 0, Random(0)) is None
+
+
+def test_each_batch_has_other_numbers_at_limits() -> None:
+    pool = record({"name": "x", "schema_type": "Tensor"}, {"name": "sizes", "schema_type": "int[]"})
+    sizes = ListValue((LiteralValue(2), LiteralValue(3)))
+    call = ApiCall(api=pool.api, kind=CallKind.FUNCTION, arguments=(TENSOR, sizes))
+    level = ComparedLevel([pool], 0)
+    generator = level.generator(pool.api)
+    generator.learn(generator.feedback([call], [PASSED]))
+
+    first, second = (
+        [one.arguments[1] for one in calls(level.visit(pool.api, number)) if at_limit(one, call)]
+        for number in (1, 2)
+    )
+
+    assert (len(first), len(second)) == (2, 4)
+    assert not set(map(str, first)) & set(map(str, second))
+
+
+def at_limit(call: ApiCall, known: ApiCall) -> bool:
+    same_tensor = call.arguments[0] == known.arguments[0]
+    return call.intent is Intent.BOUNDARY and call.focus == "sizes" and same_tensor
 
 
 def test_all_tensors_of_a_call_change_alike() -> None:

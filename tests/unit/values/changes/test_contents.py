@@ -74,6 +74,19 @@ def test_floats_become_nan_infinite_tied_and_rising() -> None:
     assert any(set(data) <= {0.5, 1.5, 2.5, -0.5, -1.5, -2.5} for data in contents)
 
 
+def test_numbers_go_through_the_contents_of_each_parameter() -> None:
+    tensor = TensorValue("float32", (5,), Uniform(1, -1.0, 1.0))
+
+    found = []
+    for number in range(16):
+        values: dict[str, Value] = {"x": tensor, "axis": AXIS, "y": tensor}
+        names = change_contents(Random(0), values, number)
+        found.append((names, str(values)))
+
+    assert [names for names, _ in found] == [("x",), ("y",)] * 8
+    assert len({text for _, text in found}) == 16
+
+
 def test_integers_reach_zero_and_indices_out_of_range() -> None:
     tensor = TensorValue("int32", (3,), Explicit((1, 1, 1)))
 
