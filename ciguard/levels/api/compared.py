@@ -31,12 +31,12 @@ _SCOUTING_BATCHES = 3
 _SCOUTING = CallMix(
     violating=0.0, boundary=0.0, two_boundaries=0.0, many_boundaries=0.0, optional=0.3
 )
-_CONTENTS_OF_EXAMPLE = 8
-"""Number of calls with other elements that follow a call that passed. Known shapes cost little."""
+_CONTENTS_OF_EXAMPLE = 4
+"""Number of calls with other elements that follow a call that passed."""
 _OPTIONS = (1, 3)
 """Number of calls with another option, in an early batch and in later ones. Each may be compiled,
 so early batches have few, and every API is compared soon."""
-_LIMITS = (2, 4)
+_LIMITS = (1, 3)
 """Number of calls with a number at a limit, in an early batch and in later ones. One backend may
 refuse what the others accept, and what all refuse is not compiled."""
 _JOINT_CHANGES = (0, 2)

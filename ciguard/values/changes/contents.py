@@ -34,6 +34,8 @@ _Content: TypeAlias = Callable[["random.Random", SamplingScope, "AnyTensor"], "A
 """Function that returns a tensor with other elements."""
 
 _MAX_ELEMENTS = 256
+_CYCLE = 8
+"""Number of changes after which another parameter gets the same kind of elements."""
 _HUGE = {"float16": 6e4, "bfloat16": 3e38, "float32": 3e38, "float64": 1e308}
 
 
@@ -45,8 +47,8 @@ def change_contents(
     Args:
         rng: source of randomness.
         values: the arguments by parameter, of which one is replaced in place.
-        number: the number of the change: successive numbers go through the parameters, each time
-            with the next kind of elements; None to draw both.
+        number: the number of the change: successive numbers go through the parameters and the
+            kinds of elements, until each parameter has had each kind; None to draw both.
 
     Returns:
         The name of the changed parameter; empty if no element has changed.
@@ -54,7 +56,7 @@ def change_contents(
     names = [name for name, value in values.items() if _has_contents(value)]
     if not names:
         return ()
-    turn = None if number is None else number // len(names)
+    turn = None if number is None else number + number // _CYCLE
     name = names[int(rng.random() * len(names)) if number is None else number % len(names)]
     scope = SamplingScope()
     scope.values.update(values)
@@ -131,26 +133,26 @@ def _float_contents(dtype: str) -> tuple[_Content, ...]:
     huge = _HUGE[dtype]
     return (
         _one_of(math.nan),
-        _one_of(math.inf, -math.inf),
-        _repeated(math.nan, 1.0, math.inf, -1.0, -math.inf, 0.0, -0.0, huge, -huge),
-        _repeated(0.0, -0.0),
         _repeated(1.0, 1.0, -1.0, 0.0),  # ties
+        _repeated(math.nan, 1.0, math.inf, -1.0, -math.inf, 0.0, -0.0, huge, -huge),
         _repeated(0.5, 1.5, 2.5, -0.5, -1.5, -2.5),  # halfway between integers
-        _one_of(huge, -huge),
+        _one_of(math.inf, -math.inf),
         _rising,
+        _repeated(0.0, -0.0),
+        _one_of(huge, -huge),
     )
 
 
 def _integer_contents(dtype: str) -> tuple[_Content, ...]:
     minimum, maximum = element_types.integer_range(dtype)
     return (
-        _repeated(0),
-        _one_of(0),
-        _one_of(minimum, maximum),
         _one_of(max(minimum, -1)),
+        _nearby_index,
         _repeated(1, 1, 2, 0),  # ties
+        _one_of(minimum, maximum),
+        _one_of(0),
         _nearby_index,
-        _nearby_index,
+        _repeated(0),
     )
 
 

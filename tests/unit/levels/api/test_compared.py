@@ -162,9 +162,9 @@ def test_a_call_that_passed_is_repeated_with_other_elements_of_the_same_shape() 
     first, *others = calls(level.visit(REDUCE.api, 1))
 
     assert first.intent is Intent.CONFORMING
-    contents = [call for call in others[:8] if call.intent is Intent.SPECIAL]
-    assert len(contents) == 8
-    assert len({str(call.arguments) for call in contents}) > 6
+    contents = [call for call in others[:4] if call.intent is Intent.SPECIAL]
+    assert len(contents) == 4
+    assert len({str(call.arguments) for call in contents}) == 4
     for call in contents:
         before, after = first.arguments[0], call.arguments[0]
         assert isinstance(before, TensorValue)
@@ -271,7 +271,7 @@ def test_each_batch_has_other_numbers_at_limits() -> None:
         for number in (1, 2)
     )
 
-    assert (len(first), len(second)) == (2, 4)
+    assert (len(first), len(second)) == (1, 3)
     assert not set(map(str, first)) & set(map(str, second))
 
 

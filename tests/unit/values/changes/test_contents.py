@@ -84,7 +84,7 @@ def test_numbers_go_through_the_contents_of_each_parameter() -> None:
         found.append((names, str(values)))
 
     assert [names for names, _ in found] == [("x",), ("y",)] * 8
-    assert len({text for _, text in found}) == 16
+    assert len({text for _, text in found}) == 16  # each of eight kinds, for each of two
 
 
 def test_integers_reach_zero_and_indices_out_of_range() -> None:
