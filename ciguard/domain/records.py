@@ -43,6 +43,8 @@ class ParameterRecord:
     """Allowed dtypes in the operator definition; empty if unrestricted or unknown."""
     same_dtype_as: str = ""
     """Name of another parameter that must have the same dtype, from the operator definition."""
+    same_length_as: str = ""
+    """Name of another list that must be as long, from the operator definition."""
     allowed: tuple[str, ...] = ()
     """Allowed strings in the operator definition."""
     minimum: int | None = None
@@ -156,6 +158,7 @@ def _parameter_from_json(encoded: Mapping[str, Json]) -> ParameterRecord:
         schema_type=str(encoded.get("schema_type", "")),
         dtypes=tuple(encoded.get("dtypes", ())),
         same_dtype_as=str(encoded.get("same_dtype_as", "")),
+        same_length_as=str(encoded.get("same_length_as", "")),
         allowed=tuple(encoded.get("allowed", ())),
         minimum=encoded.get("minimum"),
         length=encoded.get("length"),

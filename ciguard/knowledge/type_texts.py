@@ -138,6 +138,7 @@ def _type_clue(type_text: TypeText, parameter: ParameterRecord, source: ClueSour
         structures=type_text.structures,
         nullable=type_text.nullable or None,
         length=lengths,
+        length_of=parameter.same_length_as,
         low=parameter.minimum if not is_list else None,
         allowed=_literals(parameter.allowed) if Structure.STRING in type_text.structures else (),
     )

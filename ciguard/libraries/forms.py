@@ -36,6 +36,8 @@ class TensorForm:
     """Minimum and maximum number of dimensions."""
     instead_of: str = ""
     """Function that makes the form of which this one is malformed; empty for a valid form."""
+    is_composite: bool = False
+    """True if the value consists of several tensors, which operators do not take."""
 
     def fits(self, tensor: TensorValue) -> bool:
         """Return whether a tensor can have this form.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import TensorValue
 from ciguard.levels.api.options import options_of
-from ciguard.values.changes import alternatives
+from ciguard.values.changes import alternatives, limits
 
 if TYPE_CHECKING:
     import random
@@ -48,15 +48,42 @@ def battery_of(
         forms: further forms of a tensor; malformed ones are left out.
     """
     values = scope.values
-    others = {
-        slot.name: slot.sample(rng, scope)
-        for slot in slots
-        if slot.name not in values and not 0 < slot.share < 1  # rare ones, such as `out`, are not
-    }
     columns = [_options(slots, scope, rng)]
-    columns += [_named(values, changed) for changed in alternatives(values, others)]
+    changes = alternatives(values, _further(slots, scope, rng))
+    columns += [_named(values, changed) for changed in changes]
     valid = [form for form in forms if not form.instead_of]
     columns += [_in_forms(values, name, valid) for name in values]
+    return _in_turn(columns)
+
+
+def limits_of(
+    slots: Sequence[ParameterSlot], scope: SamplingScope, rng: random.Random
+) -> list[ChangedArguments]:
+    """Return the changes of a call to limits, each once, the first of each argument first.
+
+    Args:
+        slots: the parameters of the API.
+        scope: the arguments of the call.
+        rng: source of randomness, for values of optional parameters.
+    """
+    values = scope.values
+    changes = limits(values, _further(slots, scope, rng))
+    return _in_turn([_named(values, changed) for changed in changes])
+
+
+def _further(
+    slots: Sequence[ParameterSlot], scope: SamplingScope, rng: random.Random
+) -> dict[str, Value]:
+    """Return arguments for the parameters that a call lacks, except rare ones such as `out`."""
+    return {
+        slot.name: slot.sample(rng, scope)
+        for slot in slots
+        if slot.name not in scope.values and not 0 < slot.share < 1
+    }
+
+
+def _in_turn(columns: Sequence[Iterator[ChangedArguments]]) -> list[ChangedArguments]:
+    """Return the changes of all columns, each once, the first of each before the second of any."""
     rows = chain.from_iterable(zip_longest(*columns))
     unique = {tuple(change.values.items()): change for change in rows if change is not None}
     return list(unique.values())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
-from ciguard.levels.api.battery import battery_of
+from ciguard.levels.api.battery import battery_of, limits_of
 from ciguard.levels.api.call_mix import CallMix, CallMutation
 from ciguard.levels.api.forms import form_mutator, forms_of
 from ciguard.levels.api.kinds import parameter_kind, value_kinds
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
+    from ciguard.levels.api.battery import ChangedArguments
     from ciguard.values import Constraint
 
 _WITHOUT_MUTATOR = {CallMutation.NONE, CallMutation.JOINT, CallMutation.SPECIAL}
@@ -73,14 +74,16 @@ class CallGenerator:
         """
         self._api = api.record.api
         self._kind = api.record.kind
-        self._module = self._api.partition(".")[0]
+        module = self._api.partition(".")[0]
+        is_operator = api.record.source == "opdef"
+        self._forms = forms_of(module, of_operands=is_operator)
         drawn_parameters = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
         base_slots = {slot.name: slot for slot in base_generator.slots} if base_generator else {}
         self.slots: tuple[ParameterSlot, ...] = slots_of(
             [*drawn_parameters, *inputs],
             base_slots,
-            form_mutator=form_mutator(self._module),
+            form_mutator=form_mutator(module, of_operands=is_operator),
         )
         self._layout = CallLayout(
             _with_declared_necessity(api, drawn_parameters),
@@ -228,12 +231,23 @@ class CallGenerator:
         """Return the calls with each change of one argument, and of all tensors alike, once."""
         scope = SamplingScope()
         scope.values.update(self.arguments(call))
-        calls = []
-        for change in battery_of(self.slots, scope, rng, forms=forms_of(self._module)):
-            intent = call.intent if change.conforms else Intent.BOUNDARY
-            slots = () if change.conforms else self._slots_named(change.parameters)
-            calls.append(self._assembled_call(dict(change.values), intent, slots, _seed(rng)))
-        return calls
+        changes = battery_of(self.slots, scope, rng, forms=self._forms)
+        return [self._changed_call(change, call.intent, rng) for change in changes]
+
+    def at_limits(self, call: ApiCall, rng: random.Random) -> list[ApiCall]:
+        """Return the calls with each change of one argument to a limit, once."""
+        scope = SamplingScope()
+        scope.values.update(self.arguments(call))
+        changes = limits_of(self.slots, scope, rng)
+        return [self._changed_call(change, Intent.BOUNDARY, rng) for change in changes]
+
+    def _changed_call(
+        self, change: ChangedArguments, intent: Intent, rng: random.Random
+    ) -> ApiCall:
+        """Return the call with changed arguments, with `intent` if they conform."""
+        slots = () if change.conforms else self._slots_named(change.parameters)
+        intent = intent if change.conforms else Intent.BOUNDARY
+        return self._assembled_call(dict(change.values), intent, slots, _seed(rng))
 
     def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
         """Return a call whose tensors all have another size, rank, dtype or content alike.

@@ -15,15 +15,21 @@ if TYPE_CHECKING:
     from ciguard.values import Mutator, SamplingScope
 
 
-def forms_of(module: str) -> tuple[TensorForm, ...]:
-    """Return the storage forms of a library's tensors besides the dense form; may be empty."""
+def forms_of(module: str, *, of_operands: bool = False) -> tuple[TensorForm, ...]:
+    """Return the storage forms of a library's tensors besides the dense form; may be empty.
+
+    Args:
+        module: the library's module.
+        of_operands: whether to leave out those that operators do not take.
+    """
     library = library_of_api(module)
-    return library.forms if library is not None else ()
+    forms = library.forms if library is not None else ()
+    return tuple(form for form in forms if not (of_operands and form.is_composite))
 
 
-def form_mutator(module: str) -> Mutator | None:
+def form_mutator(module: str, *, of_operands: bool = False) -> Mutator | None:
     """Return the mutator that changes a tensor's storage form; None if there are no other forms."""
-    forms = forms_of(module)
+    forms = forms_of(module, of_operands=of_operands)
     return partial(_with_other_form, forms=forms) if forms else None
 
 

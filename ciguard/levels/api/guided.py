@@ -103,6 +103,10 @@ class GuidedGenerator:
         """Return all calls with one change; see `CallGenerator.battery`."""
         return self._base_generator.battery(call, rng)
 
+    def at_limits(self, call: ApiCall, rng: random.Random) -> list[ApiCall]:
+        """Return all calls with one change to a limit; see `CallGenerator.at_limits`."""
+        return self._base_generator.at_limits(call, rng)
+
     def with_joint_change(self, call: ApiCall, rng: random.Random) -> ApiCall | None:
         """Return a call whose tensors all changed alike; see `CallGenerator.with_joint_change`."""
         return self._base_generator.with_joint_change(call, rng)

@@ -11,6 +11,7 @@ from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
 from ciguard.levels import VisitedLevel, focus_shares, select
+from ciguard.levels.api.at_limits import LimitsLevel
 from ciguard.levels.api.compared import ComparedLevel
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
@@ -136,7 +137,7 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
 
 LEVEL = CallLevel(
     "api",
-    ApiLevel,
+    LimitsLevel,
     between_backends=ComparedLevel,
     if_compiled=partial(ApiLevel, sizes=_SIZES_IF_COMPILED),
     side_by_side=SideBySideLevel,

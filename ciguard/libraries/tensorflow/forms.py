@@ -49,12 +49,16 @@ def _ragged_outside(tensor: TensorValue) -> Value:
 _SPARSE, _RAGGED = "tensorflow.sparse.from_dense", "tensorflow.RaggedTensor.from_tensor"
 FORMS = (
     TensorForm("variable", call_maker("tensorflow.Variable")),
-    TensorForm("sparse", call_maker(_SPARSE), ranks=(1, 5)),
-    TensorForm("ragged", call_maker(_RAGGED), ranks=(2, 5)),
-    TensorForm("index out of range", _sparse(100), ranks=(1, 5), instead_of=_SPARSE),
-    TensorForm("negative index", _sparse(-1), ranks=(1, 5), instead_of=_SPARSE),
-    TensorForm("huge shape", _sparse_and_huge, ranks=(1, 5), instead_of=_SPARSE),
-    TensorForm("splits out of range", _ragged_outside, ranks=(1, 5), instead_of=_RAGGED),
+    TensorForm("sparse", call_maker(_SPARSE), ranks=(1, 5), is_composite=True),
+    TensorForm("ragged", call_maker(_RAGGED), ranks=(2, 5), is_composite=True),
+    TensorForm(
+        "index out of range", _sparse(100), ranks=(1, 5), instead_of=_SPARSE, is_composite=True
+    ),
+    TensorForm("negative index", _sparse(-1), ranks=(1, 5), instead_of=_SPARSE, is_composite=True),
+    TensorForm("huge shape", _sparse_and_huge, ranks=(1, 5), instead_of=_SPARSE, is_composite=True),
+    TensorForm(
+        "splits out of range", _ragged_outside, ranks=(1, 5), instead_of=_RAGGED, is_composite=True
+    ),
     *(
         TensorForm(
             f"quantised {stored_dtype}",

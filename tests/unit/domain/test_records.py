@@ -29,6 +29,7 @@ parameters = st.builds(
     schema_type=texts,
     dtypes=names,
     same_dtype_as=texts,
+    same_length_as=texts,
     allowed=names,
     minimum=st.none() | st.integers(),
     length=st.none() | st.integers(),

@@ -38,6 +38,7 @@ parameters = st.builds(
     schema_type=texts,
     dtypes=st.lists(st.sampled_from(["float32", "qint8", "resource", "é"]), max_size=3).map(tuple),
     same_dtype_as=st.sampled_from(["", "x", "absent"]),
+    same_length_as=st.sampled_from(["", "x", "absent"]),
     allowed=st.lists(texts, max_size=2).map(tuple),
     minimum=st.none() | st.integers(-3, 3),
     length=st.none() | st.integers(0, 9),

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 from record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
 
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.domain.values import LiteralValue
+from ciguard.domain.values import ListValue, LiteralValue
 from ciguard.knowledge import Clue, ClueSource, Parameter, Structure, merge, understand
 from ciguard.values import (
     AnyOf,
@@ -17,7 +19,9 @@ from ciguard.values import (
     List,
     OneOf,
     Optional,
+    SamplingScope,
     Tensor,
+    compile_sampler,
     references,
 )
 
@@ -120,6 +124,26 @@ def test_a_list_of_tensors_is_uniform_and_long_enough() -> None:
     assert isinstance(constraint, List)
     assert constraint.uniform
     assert constraint.length[0] == 2
+
+
+def test_a_list_is_as_long_as_the_operator_definition_says() -> None:
+    record = ApiRecord(
+        api="lib.f",
+        kind=CallKind.FUNCTION,
+        source="opdef",
+        parameters=(
+            ParameterRecord(name="indices", schema_type="list(Tensor)"),
+            ParameterRecord(name="data", schema_type="list(Tensor)", same_length_as="indices"),
+        ),
+    )
+    rng = random.Random(0)
+    scope = SamplingScope()
+    scope.values["indices"] = ListValue((LiteralValue(1),) * 5)
+
+    drawn = compile_sampler(_parameter(record, "data").constraint)(rng, scope)
+
+    assert isinstance(drawn, ListValue)
+    assert len(drawn.items) == 5
 
 
 def test_a_dtype_that_cannot_be_built_is_left_out() -> None:

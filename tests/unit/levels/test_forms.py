@@ -60,6 +60,14 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     assert drawn == made_by
 
 
+def test_an_operator_takes_no_sparse_or_ragged_tensor() -> None:
+    names = {form.name for form in forms_of("tensorflow", of_operands=True)}
+
+    assert {"variable", "quantised int8"} <= names
+    assert not names & {"sparse", "ragged", "huge shape", "splits out of range"}
+    assert forms_of("torch", of_operands=True) == forms_of("torch")
+
+
 def test_a_malformed_form_replaces_the_valid_form_only() -> None:
     mutator = form_mutator("tensorflow")
     assert mutator is not None

@@ -42,6 +42,7 @@ class OpDefs:
                 allowed = set(facts[name].get("dtypes") or types)
                 facts[name]["dtypes"] = [dtype for dtype in types if dtype in allowed]
         first_of_type: dict[str, str] = {}
+        first_of_number: dict[str, str] = {}
         for item in definition.input_arg:
             input_facts = self._input_facts(item, attributes)
             if item.type_attr:
@@ -49,6 +50,10 @@ class OpDefs:
                 leader = first_of_type.setdefault(item.type_attr, item.name)
                 if leader != item.name:
                     input_facts["same_dtype_as"] = leader
+            if item.number_attr:
+                leader = first_of_number.setdefault(item.number_attr, item.name)
+                if leader != item.name:
+                    input_facts["same_length_as"] = leader
             facts[item.name] = input_facts
         return {name: _without_empty_values(input_facts) for name, input_facts in facts.items()}
 
