@@ -13,6 +13,7 @@ from surroundings import programs_without
 from ciguard.campaign import JOURNAL, run
 from ciguard.config import Config
 from ciguard.domain.events import BatchFinished, Event, RunFinished
+from ciguard.levels.api.level import BATCH_SIZES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +57,12 @@ def share(events: list[Event], status: str, *, last: bool) -> float:
 def test_feedback_takes_effect_in_the_next_batch(folder: Path) -> None:
     events = campaign(folder, targets=(TWO,), api=("planted.tail",), max_cases=148)
 
-    _, second, third, fourth = (
-        counts["passed"] / sum(counts.values()) for _, counts in batches(events)
-    )
-    assert second < min(third, fourth)  # the four calls of the first batch are too few
-    assert min(third, fourth) > 0.8  # some boundary values are rejected
+    _, second, third, fourth, *_ = (Counter(counts) for _, counts in batches(events))
+    # Without a call that is known to pass, the second batch would be drawn.
+    assert second.total() != BATCH_SIZES[1]
+    assert second.total() == fourth.total()  # the changes of a call that passed in the first one
+    assert third.total() == BATCH_SIZES[2]
+    assert third["passed"] > 0.8 * third.total()  # some boundary values are rejected
 
 
 def test_feedback_hides_no_internal_error(folder: Path) -> None:
