@@ -1,6 +1,6 @@
 """Level `graph`: how fast graphs are composed and compiled, and what of planted defects is found.
 
-    python benchmarks/graphs.py speed [--target torch==2.13.0] [--graphs 48]
+    python benchmarks/graphs.py speed [--target torch==2.13.0] [--graphs 48] [--apis 300]
     python benchmarks/graphs.py planted [--budget 5m] [--only NAME]
     python benchmarks/graphs.py same [--target torch==2.13.0] [--budget 5m]
 
@@ -13,6 +13,7 @@ the operator that is named. `same` compares equal targets: every difference is a
 
 from __future__ import annotations
 
+import random
 import resource
 import shlex
 import sys
@@ -112,19 +113,27 @@ class Bench:
     def __exit__(self, *error: object) -> None:
         self._dispatcher.__exit__(None, None, None)
 
-    def composition(
-        self, compiler: Bench, sizes: GraphSizes, *, graphs: int, seed: int
-    ) -> Composition:
+    def composition(self, compiler: Bench, options: Namespace) -> Composition:
         """Compose and probe graphs until the compiler has taken enough of them.
 
-        The figures are those after all APIs were sampled.
+        The figures are those after all chosen APIs were sampled.
         """
-        records = catalogue(self.name, self._environment, self._dispatcher).known.records
-        level = GraphLevel(list(comparable(records.values())), seed, sizes)
+        known = catalogue(self.name, self._environment, self._dispatcher).known.records
+        records = list(comparable(known.values()))
+        if options.apis:
+            chosen = random.Random(options.seed)
+            records = chosen.sample(records, min(options.apis, len(records)))
+        sizes = GraphSizes(
+            calls=options.calls,
+            least=options.least,
+            unit=options.unit,
+            is_slow=self._environment.library.compiles_calls,
+        )
+        level = GraphLevel(records, options.seed, sizes)
         made = Composition([])
         waiting: deque[Json] = deque()
         index = 0
-        while sum(map(graph_count, made.units)) < graphs:
+        while sum(map(graph_count, made.units)) < options.graphs:
             if level.schedule.is_sampling(index):
                 made = Composition([])
             began = time.process_time()
@@ -202,10 +211,9 @@ def alone(unit: GraphCase) -> Iterator[GraphCase]:
 
 def speed(options: Namespace) -> int:
     """Print the speeds."""
-    sizes = GraphSizes(calls=options.calls, unit=options.unit)
     first = f"{options.target} {options.mode[0]}"
     with Bench(options.target) as bench, Bench(first) as compiler:
-        made = bench.composition(compiler, sizes, graphs=options.graphs, seed=options.seed)
+        made = bench.composition(compiler, options)
         timings = [bench.timed("eager", made.units * _EAGER_TIMES)]
     single = [graph for unit in made.units for graph in alone(unit)]
     for mode in options.mode:
@@ -305,7 +313,9 @@ def main() -> int:
     parser.add_argument("--target", default="torch==2.13.0")
     parser.add_argument("--mode", action="append", help="mode to measure; more than once")
     parser.add_argument("--graphs", type=int, default=48, help="number of graphs, for speed")
+    parser.add_argument("--apis", type=int, default=0, help="number of APIs, for speed; 0 for all")
     parser.add_argument("--calls", type=int, default=8, help="calls of a graph, for speed")
+    parser.add_argument("--least", type=int, default=2, help="minimum number of calls, for speed")
     parser.add_argument("--unit", type=int, default=12, help="graphs of a unit, for speed")
     parser.add_argument("--group", type=int, default=10, help="defects that are planted together")
     options = parser.parse_args()

@@ -65,6 +65,8 @@ class GraphCase:
     autocast: str = ""
     """Name of the lower precision in which autocast lets calls compute; empty for none. A run in
     double precision ignores it."""
+    layout: str = ""
+    """Name of the layout in which the tensors lie in memory; empty for contiguous tensors."""
     raises_division: bool = False
     """True to raise an error where the library divides by 0 in numpy, for which it returns 0."""
     stage: str = ""
@@ -124,6 +126,7 @@ class GraphCase:
             "gradients": self.has_gradients,
             "grows": self.grows,
             "autocast": self.autocast,
+            "layout": self.layout,
             "divides": self.raises_division,
             "stage": self.stage,
             "runs": self.runs_stage,
@@ -207,6 +210,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             has_gradients=bool(rest.get("gradients", False)),
             grows=bool(rest.get("grows", False)),
             autocast=str(rest.get("autocast", "")),
+            layout=str(rest.get("layout", "")),
             raises_division=bool(rest.get("divides", False)),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),

@@ -53,6 +53,8 @@ class Writer:
     autocast: str = ""
     """Statement that begins a block in which calls may compute in a lower precision, `{dtype}`, as
     in `Adapter.autocasting`. Empty if the adapter cannot."""
+    layouts: Mapping[str, str] = field(default_factory=dict)
+    """Expressions of `{tensor}` as `Adapter.laid_out` returns it, by layout."""
     builds_layers_late: bool = False
     """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""

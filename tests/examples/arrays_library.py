@@ -68,6 +68,11 @@ class ArraysAdapter(Adapter):
     def grown(self, tensor: Any) -> Any:
         return np.tile(tensor, [2 if size > 1 else 1 for size in tensor.shape])
 
+    def laid_out(self, tensor: Any, layout: str) -> Any:
+        """Return an array whose elements lie in the order of Fortran."""
+        assert layout == "fortran"
+        return np.asfortranarray(tensor)
+
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         return {"tripled": lambda function, tensors: function(*tensors) * 3}
 

@@ -135,6 +135,8 @@ class Graph:
     def _parameter(self, encoded: list[Any]) -> str:
         name = f"x{len(self.tensors)}"
         value = self._widened(self._builder.value(encoded))
+        layout = self.case.get("layout")
+        value = self.adapter.laid_out(value, layout) if layout else value
         self.scope[name] = self.adapter.grown(value) if self._is_grown else value
         self.tensors.append(self.scope[name])
         return name

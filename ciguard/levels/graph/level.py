@@ -59,7 +59,6 @@ _PROBES_PER_GRAPH = 1.5
 """Number of graphs that are probed for each one that is compiled: some have too few steps left."""
 _MAX_KEPT = 16
 """Number of probes whose graphs are kept."""
-_MIN_CALLS = 2
 _NEW_CALLS = 16
 """Number of calls in a unit with APIs that were not compiled before: a compiler refuses many."""
 _OPEN_SHARE = 0.5
@@ -79,6 +78,8 @@ class GraphSizes:
 
     calls: int
     """Maximum number of calls of a graph."""
+    least: int = 2
+    """Minimum number of calls of a graph."""
     unit: int
     """Number of graphs in one unit."""
     is_slow: bool = False
@@ -89,6 +90,10 @@ class GraphSizes:
     """Share of the batches whose graphs run a second time, with larger tensors."""
     autocast_share: float = 0.0
     """Share of the batches whose graphs run with autocast."""
+    layout_share: float = 0.0
+    """Share of the batches whose tensors lie in memory in one of `layouts`."""
+    layouts: tuple[str, ...] = ()
+    """Layouts that the library's adapter knows."""
     special_share: float = 0.0
     """Share of the batches that are single calls with NaN and infinities."""
 
@@ -124,9 +129,9 @@ class GraphLevel:
         self._store = SampleStore(**resizing)
         self._probed: dict[int, list[tuple[Step, ...]]] = {}
         """Graphs that are left of the probes, by index of the batch."""
-        self._special: dict[str, set[int]] = {"grows": set(), "autocast": set(), "special": set()}
-        """Indices of the batches of probes whose graphs take larger tensors, too, or run with
-        autocast, or have NaN and infinities."""
+        self._conditions: dict[int, Json] = {}
+        """How the graphs of batches of probes run, by index of the batch: members of `GraphCase`;
+        `is_special` if the graphs have NaN and infinities."""
         self._retried: dict[int, list[tuple[Step, ...]]] = {}
         """Units without the graph that the compiler does not support, by index of their batch."""
 
@@ -177,16 +182,27 @@ class GraphLevel:
                 yield replace(_probe((call,), rng), is_special=True)
 
     def _probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
-        drawn = rng.random() - self._sizes.growing_share
-        grows, autocast = drawn < 0, ""
-        if 0 <= drawn < self._sizes.autocast_share:
-            autocast = _LOW_PRECISION
+        conditions = self._drawn_conditions(rng)
+        grows = "grows" in conditions
         for _ in range(count):
-            calls = rng.randint(_MIN_CALLS, self._sizes.calls)
+            calls = rng.randint(self._sizes.least, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls, grows=grows)
             # What a call in place does to a larger tensor would not be compared.
             if steps and not (grows and any(map(changes_in_place, steps))):
-                yield replace(_probe(steps, rng), grows=grows, autocast=autocast)
+                yield replace(_probe(steps, rng), **conditions)
+
+    def _drawn_conditions(self, rng: random.Random) -> Json:
+        """Return how the graphs of a batch run, besides as usual: at most one condition."""
+        sizes = self._sizes
+        drawn = rng.random()
+        if drawn < sizes.growing_share:
+            return {"grows": True}
+        drawn -= sizes.growing_share
+        if drawn < sizes.autocast_share:
+            return {"autocast": _LOW_PRECISION}
+        if drawn - sizes.autocast_share < sizes.layout_share and sizes.layouts:
+            return {"layout": rng.choice(sizes.layouts)}
+        return {}
 
     @property
     def _units_per_batch(self) -> int:
@@ -196,11 +212,9 @@ class GraphLevel:
         """Yield the units of the graphs that are left of a probe, and of units to retry."""
         sources = [index - lag for lag in UNIT_LAGS if index - lag in self._probed]
         graphs = [graph for source in sources for graph in self._probed[source]]
-        grows, casts = (
-            bool(sources) and self._special[kind].issuperset(sources)
-            for kind in ("grows", "autocast")
-        )
-        is_special = not self._special["special"].isdisjoint(sources)
+        found = [self._conditions.get(source, {}) for source in sources]
+        is_special = any("is_special" in conditions for conditions in found)
+        same = found[0] if found and not is_special and found.count(found[0]) == len(found) else {}
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
@@ -211,8 +225,8 @@ class GraphLevel:
                 outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
             case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
             is_drawn = rng.random() < self._sizes.gradient_share
-            if (grows or casts) and steps not in retried:
-                yield replace(case, grows=grows, autocast=_LOW_PRECISION if casts else "")
+            if same and steps not in retried:
+                yield replace(case, **same)
             else:
                 # A tensor that records gradients cannot be changed in place.
                 is_free = not is_special and not any(map(changes_in_place, steps))
@@ -239,7 +253,8 @@ class GraphLevel:
         results = [probed(case, row[0]) for case, row in zip(cases, rows, strict=False)]
         left = [result for result in results if result is not None]
         samples = [sample for result in left for sample in result.samples]
-        graphs = [result.steps for result in left if len(_calls_in(result.steps)) >= _MIN_CALLS]
+        least = self._sizes.least
+        graphs = [result.steps for result in left if len(_calls_in(result.steps)) >= least]
         if cases and cases[0].is_special:
             graphs, samples = [result.steps for result in left if result.samples], []
         elif cases and cases[0].autocast:
@@ -250,9 +265,7 @@ class GraphLevel:
             "index": index,
             "samples": [sample.to_json() for sample in samples],
             "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
-            "grows": bool(cases) and cases[0].grows,
-            "autocast": bool(cases) and bool(cases[0].autocast),
-            "special": bool(cases) and cases[0].is_special,
+            "conditions": _conditions_of(cases[0]) if cases else {},
         }
 
     def update(self, feedback: Json) -> None:
@@ -277,13 +290,18 @@ class GraphLevel:
                 kept[int(feedback["index"])] = new
             while len(kept) > _MAX_KEPT:
                 del kept[min(kept)]
-        for kind, indices in self._special.items():
-            if feedback.get(kind):
-                indices.add(int(feedback["index"]))
+        if feedback.get("conditions"):
+            self._conditions[int(feedback["index"])] = dict(feedback["conditions"])
 
 
 def _apis_of(steps: Sequence[Step]) -> set[str]:
     return {step.api for step in steps if isinstance(step, ApiCall)}
+
+
+def _conditions_of(case: GraphCase) -> Json:
+    """Return the members of a case that say how it runs, without those that say nothing."""
+    names = ("grows", "autocast", "layout", "is_special")
+    return {name: value for name in names if (value := getattr(case, name))}
 
 
 def _joined(graphs: Sequence[tuple[Step, ...]], size: int) -> list[tuple[Step, ...]]:

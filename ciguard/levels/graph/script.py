@@ -46,6 +46,9 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
     names = [source.results[output] for output in case.outputs]
     returned = names[0] if len(names) == 1 else f"({', '.join(names)})"
     inputs = source.lifted or []
+    if case.layout:
+        text = source.writer.layouts[case.layout]
+        source.assignments += [f"{name} = {text.format(tensor=name)}" for name in inputs]
     body = textwrap.indent("\n".join([*statements, f"return {returned}"]), "    ")
     source.assignments.append(f"\n\ndef graph({', '.join(inputs)}):\n{body}\n\n")
     definition, run = _run_in_mode(inputs, source, mode)

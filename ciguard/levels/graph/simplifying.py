@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 def simpler_graphs(case: GraphCase) -> Iterator[GraphCase]:
     """Yield variants of a graph with the same outputs and API, each simpler in one part."""
-    if case.grows:
-        yield replace(case, grows=False)
-    if case.autocast:
-        yield replace(case, autocast="")
-    if case.has_gradients:
-        yield replace(case, has_gradients=False)
+    yield from _in_plain_conditions(case)
     for number, step in enumerate(case.steps):
         if isinstance(step, ApiCall) and number not in case.outputs:
             shorter = without_step(case, number)
@@ -40,6 +35,18 @@ def simpler_graphs(case: GraphCase) -> Iterator[GraphCase]:
     inputs = [step for step in case.steps if isinstance(step, TensorValue)]
     for change in simpler_together(inputs):
         yield replace(case, steps=tuple(_with_input(step, change) for step in case.steps))
+
+
+def _in_plain_conditions(case: GraphCase) -> Iterator[GraphCase]:
+    """Yield the graph without each condition under which it runs."""
+    if case.grows:
+        yield replace(case, grows=False)
+    if case.autocast:
+        yield replace(case, autocast="")
+    if case.layout:
+        yield replace(case, layout="")
+    if case.has_gradients:
+        yield replace(case, has_gradients=False)
 
 
 def _without_choices(step: Step) -> Iterator[Step]:

@@ -45,6 +45,8 @@ _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
 _AUTOCAST_SHARE = 0.1
 """Share of the batches of graphs that run with autocast."""
+_LAYOUT_SHARE = 0.15
+"""Share of the batches of graphs whose tensors are not contiguous."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
 """Exemptions of APIs that graphs do not call, since their results may differ."""
 
@@ -84,14 +86,16 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         self, group: Group, mode: str, records: list[ApiRecord], factory: StreamFactory
     ) -> Stream:
         config = factory.config
-        has_gradients = bool(writer_of(group.library).gradients)
+        writer = writer_of(group.library)
         sizes = GraphSizes(
             calls=config[CALLS],
             unit=config[UNIT],
             is_slow=_compiles_calls(group),
-            gradient_share=_GRADIENT_SHARE if has_gradients else 0.0,
-            growing_share=_GROWING_SHARE if writer_of(group.library).larger else 0.0,
-            autocast_share=_AUTOCAST_SHARE if writer_of(group.library).autocast else 0.0,
+            gradient_share=_GRADIENT_SHARE if writer.gradients else 0.0,
+            growing_share=_GROWING_SHARE if writer.larger else 0.0,
+            autocast_share=_AUTOCAST_SHARE if writer.autocast else 0.0,
+            layout_share=_LAYOUT_SHARE,
+            layouts=tuple(writer.layouts),
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
@@ -142,6 +146,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         """Return rows of a table: the calls, and the stage of the compiler at fault."""
         rows = [("calls", named(case.label))]
         rows += [("autocast", named(case.autocast))] if case.autocast else []
+        rows += [("inputs in memory", named(case.layout))] if case.layout else []
         return [*rows, ("stage of the compiler", named(case.stage))] if case.stage else rows
 
     def without_place(self, message: str) -> str:

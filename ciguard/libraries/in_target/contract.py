@@ -300,6 +300,18 @@ class Adapter:
         """
         raise NotImplementedError
 
+    def laid_out(self, tensor: Any, layout: str) -> Any:
+        """Return a tensor with the same elements that lies otherwise in memory.
+
+        Args:
+            tensor: the tensor.
+            layout: name of the layout, see `Writer.layouts`.
+
+        Raises:
+            NotImplementedError: if the library's tensors have no strides. This is the default.
+        """
+        raise NotImplementedError(layout)
+
     def run_grown(
         self,
         run: Callable[[Callable[..., Any], list[Any]], Any],

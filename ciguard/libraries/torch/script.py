@@ -72,6 +72,13 @@ SCRIPT = Writer(
     gradients=_GRADIENTS,
     inference="torch.set_grad_enabled(False)",
     larger="{tensor}.repeat([2 if size > 1 else 1 for size in {tensor}.shape])",
+    layouts={
+        "reversed": "{tensor}.permute(*range({tensor}.ndim)[::-1]).contiguous()"
+        ".permute(*range({tensor}.ndim)[::-1])",
+        "shifted": "torch.cat(({tensor}.flatten(), {tensor}.flatten()))[{tensor}.numel() :]"
+        ".view({tensor}.shape)",
+        "stepped": "torch.stack(({tensor}, {tensor}), -1).select(-1, 0)",
+    },
     autocast="with torch.autocast(torch.get_default_device().type, dtype={dtype}):",
     is_tensor="isinstance(value, torch.Tensor)",
     read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from arrays_library import ArraysAdapter
-from graph_examples import PAIR, call, graph, result
+from graph_examples import PAIR, SQUARE, call, graph, result
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.case import case_to_json
@@ -174,3 +174,12 @@ def test_a_division_by_zero_is_an_error_if_a_case_asks_so() -> None:
     with np.errstate(divide="ignore"):
         assert run(case)[0] == cells.PASSED
     assert "FloatingPointError" in run(replace(case, raises_division=True))[1]
+
+
+def test_tensors_lie_in_memory_as_a_case_asks() -> None:
+    case = graph(SQUARE, call("arrays.isfortran", result(0, SQUARE)), outputs=(0, 1))
+
+    for layout, is_fortran in (("", False), ("fortran", True)):
+        status, output = run(replace(case, layout=layout))
+        assert status == cells.PASSED
+        assert output.items[1] == Scalar("o", str(int(is_fortran)))

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
-from ciguard.libraries.torch.in_target import element_types, modes, observer, state, warm_up
+from ciguard.libraries.torch.in_target import (
+    element_types,
+    layouts,
+    modes,
+    observer,
+    state,
+    warm_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -308,6 +315,10 @@ class TorchAdapter(contract.Adapter):
     def grown(self, tensor: Any) -> Any:
         """Return a tensor that is repeated once along each axis with more than one element."""
         return tensor.repeat([2 if size > 1 else 1 for size in tensor.shape])
+
+    def laid_out(self, tensor: Any, layout: str) -> Any:
+        """Return a tensor with the same elements in one of `LAYOUTS`, see `layouts`."""
+        return layouts.LAYOUTS[layout](tensor, self._torch)
 
     def run_grown(
         self,

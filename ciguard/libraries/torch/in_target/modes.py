@@ -9,6 +9,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ciguard.libraries.torch.in_target import joint_kernels
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -106,6 +108,8 @@ def _run_compiled(
         settings: settings of inductor for this function; None for those of the process.
     """
     torch = importlib.import_module("torch")
+    if backend == "inductor":
+        joint_kernels.install()
     if not _KEEPS_CODE.get():
         importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
     if settings:

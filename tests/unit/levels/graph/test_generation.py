@@ -374,8 +374,22 @@ def test_graphs_with_autocast_are_no_samples() -> None:
     batch = Batch(api=probes[0].api, kind=CallKind.FUNCTION, cases=(probes[0],))
     outcome = passed([TENSOR] * len(probes[0].steps))
     feedback = level.feedback(4, batch, {"torch": [outcome]})
-    assert feedback["autocast"]
+    assert feedback["conditions"] == {"autocast": "bfloat16"}
     assert (len(feedback["graphs"]), feedback["samples"]) == (1, [])
+
+
+def test_the_tensors_of_a_batch_lie_in_memory_in_the_same_way() -> None:
+    layouts = ("reversed", "stepped")
+    level = GraphLevel(RECORDS, 5, replace(SIZES, layout_share=1.0, layouts=layouts))
+
+    composed = [case for cases in run_level(level, 60) for case in cases if len(case.calls) > 1]
+    probes = [case for case in composed if case.is_probe]
+    units = [case for case in composed if not case.is_probe and case.layout]
+
+    assert {case.layout for case in probes} == set(layouts)
+    assert {case.layout for case in units} <= set(layouts)
+    assert units
+    assert all(case_from_json(case_to_json(case)) == case for case in units)
 
 
 def test_compiled_apis_are_called_alone_with_special_numbers() -> None:

@@ -121,6 +121,25 @@ def test_a_graph_is_tried_without_choices() -> None:
     assert (result(0),) in arguments
 
 
+@pytest.mark.parametrize("mode", ["compile", "trace"])
+@pytest.mark.parametrize("layout", ["reversed", "shifted", "stepped"])
+def test_the_script_lays_its_inputs_out_before_they_are_used(layout: str, mode: str) -> None:
+    text = script(replace(CHAIN, layout=layout), mode)
+
+    ast.parse(text)
+    before, _, after = text.partition("def graph(")
+    bound = [line for line in before.splitlines() if line.startswith(("x0 = ", "x1 = "))]
+    assert ["torch.tensor(" in line for line in bound] == [True, True, False, False]
+    assert "torch.tensor(" not in after
+
+
+def test_a_graph_is_tried_with_contiguous_tensors() -> None:
+    case = replace(CHAIN, layout="stepped")
+
+    assert next(simpler_graphs(case)) == CHAIN
+    assert LEVEL.origin_rows(case, lambda name: name)[-1] == ("inputs in memory", "stepped")
+
+
 def test_a_graph_is_tried_without_autocast() -> None:
     assert next(simpler_graphs(replace(CHAIN, autocast="bfloat16"))) == CHAIN
 
