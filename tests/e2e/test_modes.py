@@ -18,6 +18,8 @@ from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.domain.values import (
+    Constant,
+    Explicit,
     LiteralValue,
     MemberValue,
     ResultValue,
@@ -324,7 +326,32 @@ def test_larger_tensors_take_the_other_side_of_a_choice(
     assert large == pytest.approx(-np.tile(inputs, 2), rel=1e-6)
 
 
+MASK = TensorValue("float32", (2,), Explicit((0.0, 1.0)))
+ROWS = TensorValue("int64", (1, 1), Constant(0))
+BROADCAST = GraphCase(
+    api="torch.isclose",
+    steps=(
+        call("torch.nonzero", MASK),
+        call("torch.isclose", replace(ROWS, shape=(2, 1)), ResultValue(0, -1, ROWS)),
+    ),
+    outputs=(1,),
+)
+"""A graph that broadcasts a result whose size depends on numbers."""
+
+MADE = GraphCase(
+    api="torch.Tensor.add_",
+    steps=(
+        call("torch.nn.utils.clip_grad_norm_", MASK, LiteralValue(1.0)),
+        method("torch.Tensor.add_", ResultValue(0, -1, replace(ROWS, shape=())), LiteralValue(1.0)),
+    ),
+    outputs=(1,),
+)
+"""A graph that changes a tensor in place which its first call makes without its arguments."""
+
 INEXPRESSIBLE = [
+    pytest.param(
+        "torch", "export", BROADCAST, marks=[pytest.mark.library("torch"), pytest.mark.slow]
+    ),
     pytest.param(
         "torch",
         "aot_eager",
@@ -340,6 +367,7 @@ INEXPRESSIBLE = [
     pytest.param(
         "torch", "trace", call("torch.Tensor.tolist", tensor(2)), marks=pytest.mark.library("torch")
     ),
+    pytest.param("torch", "trace", MADE, marks=pytest.mark.library("torch")),
     pytest.param(
         "tensorflow",
         "function",
@@ -357,7 +385,7 @@ INEXPRESSIBLE = [
 
 @pytest.mark.parametrize(("library", "mode", "case"), INEXPRESSIBLE)
 def test_call_that_a_mode_cannot_express_is_not_an_outcome(
-    environment_of: EnvironmentOf, library: str, mode: str, case: ApiCall
+    environment_of: EnvironmentOf, library: str, mode: str, case: Case
 ) -> None:
     (outcome,) = outcomes_of(in_mode(environment_of(library), library, mode), case)
 

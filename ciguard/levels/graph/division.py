@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 def is_division_by_zero(
     case: GraphCase, shown: Finding, defect: Defect
 ) -> Generator[Request, Answers, bool]:
-    """Return whether a division by the integer 0 explains a difference in integers."""
-    if not _differs_in_integers(*(shown.outcomes[name] for name in defect.targets)):
+    """Return whether a division by the integer 0 explains a difference.
+
+    Either integers differ, or a mode refuses what eager execution divides by 0.
+    """
+    if shown.oracle != "differential":
+        return False
+    pair = [shown.outcomes[name] for name in defect.targets]
+    if shown.kind != "refused" and not _differs_in_integers(*pair):
         return False
     reference = defect.targets[:1]
     others = replace(case, steps=tuple(map(_without_zeros, case.steps)))

@@ -305,7 +305,7 @@ def _is_explained(shown: Finding, defect: Defect) -> Generator[Request, Answers,
         return False
     if is_numeric_difference(shown) and (yield from _is_rounding(case, shown, defect)):
         return True
-    if is_numeric_difference(shown) and (yield from is_division_by_zero(case, shown, defect)):
+    if (yield from is_division_by_zero(case, shown, defect)):
         return True
     have_passed = all(isinstance(outcome, Passed) for outcome in shown.outcomes.values())
     return have_passed and (yield from is_right_for_its_inputs(case, defect))

@@ -65,7 +65,7 @@ SCRIPT = Writer(
             "result = torch.export.export(Module(), {tuple}).module()({row})",
         ),
         "trace": (
-            "\ncopies = tuple(tensor.clone() for tensor in {tuple})",
+            "\ncopies = tuple(tensor.__deepcopy__({{}}) for tensor in {tuple})",
             "result = torch.jit.trace({call}, copies, check_trace=False)({row})",
         ),
     },

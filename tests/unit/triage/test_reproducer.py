@@ -377,7 +377,7 @@ TRACED = """def call(x0):
     return x0.sort(1)
 
 
-copies = tuple(tensor.clone() for tensor in (x0,))
+copies = tuple(tensor.__deepcopy__({}) for tensor in (x0,))
 
 result = torch.jit.trace(call, copies, check_trace=False)(x0)
 """

@@ -21,9 +21,14 @@ _TRACING_MESSAGES = re.compile(
     r"|Cannot insert a Tensor that requires grad"
     r"|Only tensors"
     r"|data-dependent"
+    r"|Runtime assertion failed for expression .*\bu\d"  # a size that depends on data
     r"|but got a Tensor"
     r"|not supported by (?:export|the ONNX|fake tensor)"
 )
+
+
+_SAME_TENSOR = frozenset({"aten::detach", "aten::to"})
+"""Operators in traced graphs whose result may be their first argument."""
 
 
 class NotExpressedError(Exception):
@@ -146,11 +151,22 @@ def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
 def _run_traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
     """Return the result of a function traced by `torch.jit.trace`."""
     torch = importlib.import_module("torch")
-    # Tracing executes the call, which may change its arguments.
-    copies = tuple([tensor.clone() for tensor in tensors])
+    # Tracing executes the call, which may change its arguments. A clone may have other strides.
+    copies = tuple([tensor.__deepcopy__({}) for tensor in tensors])
     with _translated_errors():
         traced_function = torch.jit.trace(function, copies, check_trace=False)
+    if any(map(_changes_constant, traced_function.graph.nodes())):
+        msg = "a tensor that the call makes became a constant, which tracing has changed"
+        raise NotExpressedError(msg)
     return traced_function(*tensors)
+
+
+def _changes_constant(node: Any) -> bool:
+    """Return whether a node of a traced graph changes a constant in place."""
+    changed = next(node.inputs(), None) if node.kind().endswith("_") else None
+    while changed is not None and changed.node().kind() in _SAME_TENSOR:
+        changed = next(changed.node().inputs(), None)
+    return changed is not None and changed.node().kind() == "prim::Constant"
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from graph_examples import call, graph
 from test_localising import EAGER, localised
 
 from ciguard.domain.case import case_to_json
-from ciguard.domain.outcomes import Errored, Passed
+from ciguard.domain.outcomes import Errored, Passed, Rejected
 from ciguard.domain.values import Constant, Explicit, TensorValue, Uniform
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor
@@ -49,7 +49,8 @@ def findings_about(name: str, function: Callable[..., Any], *tensors: TensorValu
         if status == cells.PASSED:
             return Passed(payload, 0.0)
         exception, message = payload.decode().split('"')[1:4:2]
-        return Errored(exception, message)
+        is_refusal = exception == ValueError.__name__
+        return (Rejected if is_refusal else Errored)(exception, message)
 
     api = f"arrays.{name}"
     return localised(graph(call(api, *tensors), api=api), run)[0]
@@ -75,6 +76,27 @@ def test_a_remainder_that_is_always_wrong_is_found(fill: Fill) -> None:
     assert [found.api for found in findings_about("remainder", wrong, *tensors)] == [
         "arrays.remainder"
     ]
+
+
+def refused(x: Any, y: Any) -> Any:
+    """Refuse a division by 0, as operators of TensorFlow do and its functions of numpy do not."""
+    if not np.all(y):
+        msg = "Integer division by zero"
+        raise ValueError(msg)
+    return np.remainder(x, y)
+
+
+def refused_always(x: Any, y: Any) -> Any:
+    """Refuse any arguments."""
+    msg = f"no remainder of {x} by {y}"
+    raise ValueError(msg)
+
+
+@pytest.mark.parametrize(("function", "count"), [(refused, 0), (refused_always, 1)])
+def test_a_division_by_zero_may_be_refused(function: Callable[..., Any], count: int) -> None:
+    zero = TensorValue("int32", (2,), Explicit((0, 3)))
+
+    assert len(findings_about("remainder", function, DIVIDED, zero)) == count
 
 
 def test_a_zero_by_which_nothing_is_divided_explains_nothing() -> None:

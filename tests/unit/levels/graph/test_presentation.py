@@ -165,7 +165,7 @@ def test_a_mode_is_prepared_for_the_larger_tensors_again(case: GraphCase, mode: 
         assert runs in again
         assert text.count("class Module") == 1
     else:
-        assert f"copies = tuple(tensor.clone() for tensor in ({names}))\n" in again
+        assert f"copies = tuple(tensor.__deepcopy__({{}}) for tensor in ({names}))\n" in again
         assert f"check_trace=False)({names.rstrip(',')})\n" in again
 
 
