@@ -105,6 +105,8 @@ _TRUSTED_SOURCES = {
     ClueSource.MINED_RULE,
 }
 """Sources whose upper bounds are facts; other upper bounds only keep test values small."""
+_CUSTOMARY_SOURCES = {ClueSource.FAMILY, ClueSource.NAME}
+"""Sources whose lower bounds above 1 only keep test values useful, such as windows of 2 and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,9 @@ def _facts(constraint: Constraint, parameter: Parameter) -> tuple[Fact, ...]:
             facts = (PossibleValues(Guess(ArgumentKind.BOOL)),)
         case Int():
             is_documented = _is_documented(source_by_aspect, constraint.min)
-            facts = (_INT, ValueRange(NumberRange(constraint.min))) if is_documented else (_INT,)
+            is_custom = source_by_aspect.get("range") in _CUSTOMARY_SOURCES
+            low = min(constraint.min, 1) if is_custom else constraint.min
+            facts = (_INT, ValueRange(NumberRange(low))) if is_documented else (_INT,)
         case Float():
             high = constraint.max if source_by_aspect.get("range") in _TRUSTED_SOURCES else None
             facts = (_FLOAT, ValueRange(NumberRange(constraint.min, high)))

@@ -72,6 +72,8 @@ class EnvironmentSlot:
     def __init__(self, key: str) -> None:
         self.key = key
         self.folder = cache_folder() / "environments" / key
+        self._is_reported = False
+        """True if the log says why the environment must be built again."""
 
     def record(self) -> dict[str, Any] | None:
         """Return the record of a complete environment; None if it must be built."""
@@ -81,14 +83,16 @@ class EnvironmentSlot:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("environment %s: cannot read its record (%s); rebuilding", self.key, error)
+            self._report(f"cannot read its record ({error})")
             return None
         if not is_usable:
-            log.warning(
-                "environment %s: interpreter missing, or record of another schema; rebuilding",
-                self.key,
-            )
+            self._report("interpreter missing, or record of another schema")
         return record if is_usable else None
+
+    def _report(self, reason: str) -> None:
+        if not self._is_reported:
+            log.warning("environment %s: %s; rebuilding", self.key, reason)
+        self._is_reported = True
 
     def touch(self) -> None:
         """Set the time of the last use to now."""

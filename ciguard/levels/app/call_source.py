@@ -48,7 +48,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     imports = ["import base64"] if files or "b64decode(" in call_text else []
     imports += ["import builtins"] if "builtins." in call_text else []
     imports += ["import os", "import sys"]
-    imports += ["import tempfile"] if files else []
+    imports += ["import atexit", "import shutil", "import tempfile"] if files else []
     imports += ["from contextlib import suppress"]
     imports += ["from pathlib import Path"] if files or "Path(" in call_text else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
@@ -147,6 +147,7 @@ def _file_statements(files: Mapping[str, str]) -> Iterator[str]:
     if not files:
         return
     yield "folder = tempfile.mkdtemp()"
+    yield "atexit.register(shutil.rmtree, folder, ignore_errors=True)"
     for name, data in files.items():
         parts = name.split("/")
         if len(parts) > 1:

@@ -47,6 +47,22 @@ def required(source: str) -> list[str]:
 # --- checks of the function itself ----------------------------------------------------------------
 
 
+def test_a_window_may_be_smaller_than_those_that_test_cases_use() -> None:
+    found = values("""
+        import torch.nn.functional as F
+
+        def f(x, kernel_size=3):
+            \"\"\"Blur images.
+
+            :param x: a tensor of shape (n, c, h, w)
+            :param kernel_size: int, between 1 and 8
+            \"\"\"
+            return F.avg_pool2d(x, kernel_size)
+    """)
+
+    assert found["kernel_size"] == "ints(min=1, max=8)"
+
+
 @pytest.mark.parametrize(
     ("check", "expected"),
     [

@@ -85,6 +85,16 @@ def test_an_environment_without_its_interpreter_must_be_rebuilt() -> None:
     assert slot.record() is None
 
 
+def test_the_log_says_once_why_an_environment_is_rebuilt(caplog: pytest.LogCaptureFixture) -> None:
+    slot = stored("a")
+    (slot.folder / "environment.json").write_text("{", "utf-8")
+
+    assert [slot.record(), slot.record()] == [None, None]
+    slot.sweep()
+
+    assert caplog.text.count("rebuilding") == 1
+
+
 def test_environments_are_listed_by_last_use_with_their_size() -> None:
     stored("torch-a", used_s=100.0)
     stored("torch-b", used_s=200.0)
