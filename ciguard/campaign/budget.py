@@ -6,6 +6,7 @@ import time
 
 _EXPLORE_UNTIL = 0.74
 _EXPLORE_LATEST = 0.88
+_OVERTIME = 0.2
 _MEASURE = 0.12
 _COUNT = 0.06
 _MIN_COUNTED_S = 300.0
@@ -58,9 +59,17 @@ class Budget:
 
     @property
     def explore_until(self) -> float:
-        """Time until which exploring goes on in any case, on the clock of `time.monotonic`."""
+        """Time until which exploring goes on, on the clock of `time.monotonic`.
+
+        It ends up to `most_overtime_s` earlier if other stages need more than their shares.
+        """
         earlier = self._measure + self._libraries + self._attribute
         return self._until(_EXPLORE_UNTIL - earlier)
+
+    @property
+    def most_overtime_s(self) -> float:
+        """Maximum number of seconds by which exploring ends earlier for other stages."""
+        return _OVERTIME * self.total_s
 
     @property
     def explore_latest(self) -> float:

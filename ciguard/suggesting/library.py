@@ -106,7 +106,7 @@ _TRUSTED_SOURCES = {
 }
 """Sources whose upper bounds are facts; other upper bounds only keep test values small."""
 _CUSTOMARY_SOURCES = {ClueSource.FAMILY, ClueSource.NAME}
-"""Sources whose lower bounds above 1 only keep test values useful, such as windows of 2 and more."""
+"""Sources whose lower bounds above 1 only keep test values useful, such as windows of 2."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.stage import CampaignStage
+from ciguard.campaign.stages.trial import TOGETHER
 from ciguard.domain.findings import PairKind
 from ciguard.triage import distinct_causes_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
@@ -25,6 +26,8 @@ _S_PER_OTHER_BUCKET = 1.5
 """Measured with torch 2.13.0 and Keras 3.15.1 on two cores. Calls near the case take most of it."""
 _ESTIMATE_EVERY_S = 1.0
 """Interval of the estimate, which reads all buckets, while exploring asks for it after each job."""
+_EARLY_EVERY_S = 0.5
+"""Interval of looking for differences that can be tested beside exploring."""
 
 
 class Attribute(CampaignStage):
@@ -39,6 +42,31 @@ class Attribute(CampaignStage):
         self._estimate_s = 0.0
         self._estimate_at = 0.0
         """Time from which on a new estimate is made, on the clock of `time.monotonic`."""
+        self._early_at = 0.0
+        """Time from which on differences are looked for, on the clock of `time.monotonic`."""
+        self._early: set[str] = set()
+        """Fingerprints of the buckets that are tested beside exploring."""
+
+    def start_jobs(self, *, is_exploring: bool) -> Iterator[Event]:
+        """Test differences beside exploring, one group at a time: releases have hundreds."""
+        state, now = self._state, time.monotonic()
+        if is_exploring and state.base and self._attributor.is_idle and now >= self._early_at:
+            self._early_at = now + _EARLY_EVERY_S
+            differences = [
+                bucket
+                for bucket in state.collector.by_severity()
+                if bucket.finding.pair is not PairKind.NONE and self._is_open(bucket)
+            ]
+            if len(differences) >= TOGETHER:
+                self._test_early(differences[:TOGETHER])
+        return iter(())
+
+    def _test_early(self, buckets: Sequence[Bucket]) -> None:
+        for bucket in buckets:
+            self._early.add(bucket.fingerprint)
+            cases = self._state.collector.cases.get(bucket.fingerprint, ())
+            self._attributor.propose(bucket, cases, self._state.base)
+        self._attributor.pump()
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Test new buckets on both sides.
@@ -48,7 +76,7 @@ class Attribute(CampaignStage):
         """
         state, attributor, collector = self._state, self._attributor, self._state.collector
         for bucket in distinct_causes_first(collector.by_severity()):
-            if self._is_open(bucket):
+            if self._is_open(bucket) and bucket.fingerprint not in self._early:
                 attributor.propose(bucket, collector.cases.get(bucket.fingerprint, ()), state.base)
         while not attributor.is_idle and time.monotonic() < state.budget.attribute_until:
             attributor.pump()
@@ -89,6 +117,7 @@ class Attribute(CampaignStage):
     def take(self, result: JobResult) -> Iterator[Event]:
         """Process a result, and record the attribution of the buckets that it decides."""
         for attributed in self._attributor.take(result):
+            self._early.discard(attributed.key)
             yield from self._state.collector.set_attribution(attributed)
 
     def give_up(self, target: str) -> Iterator[Event]:
@@ -98,4 +127,5 @@ class Attribute(CampaignStage):
 
     def _abandon(self, target: str = "") -> None:
         for key in self._attributor.abandon(target):
+            self._early.discard(key)
             self._state.collector.mark_pending(key)

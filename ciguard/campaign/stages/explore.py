@@ -71,7 +71,8 @@ class Explore(CampaignStage):
     def run(self, loop: EventLoop) -> Iterator[Event]:
         """Run batches until the time is over, or there are no more batches.
 
-        Exploring goes on after its time while the stages after it have little to do.
+        Exploring goes on after its time while the stages after it have little to do, and ends
+        before if they need more than their shares.
         """
         state = self._state
         self._first_passes = {
@@ -82,9 +83,13 @@ class Explore(CampaignStage):
         has_cases = any(not stream.is_exhausted for stream in streams)
         state.is_late = has_cases and time.monotonic() >= until
         latest = state.budget.explore_latest
-        yield from self._explore(
-            loop, lambda: time.monotonic() < until or self._may_continue(loop, latest)
-        )
+        most_s = state.budget.most_overtime_s
+
+        def may_continue() -> bool:
+            begun = time.monotonic() < until - min(loop.overtime_s, most_s)
+            return begun or self._may_continue(loop, latest)
+
+        yield from self._explore(loop, may_continue)
 
     def run_again(self, loop: EventLoop) -> Iterator[Event]:
         """Run further batches in the time that later stages left; warn of what was not tested."""

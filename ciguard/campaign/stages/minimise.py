@@ -55,12 +55,13 @@ class Minimise(CampaignStage):
         """New buckets that were not passed to the minimiser, by decreasing severity."""
 
     def run(self, loop: EventLoop) -> Iterator[Event]:
-        """Minimise the remaining buckets until the time is over."""
+        """Minimise the remaining buckets until the time is over, or other stages need it."""
         state, minimiser = self._state, self._minimiser
         self._update_waiting()
         for bucket in sorted(self._waiting.values(), key=_takes_whole_timeout):
             self._propose(bucket)
-        while not minimiser.is_idle and time.monotonic() < state.budget.minimise_until:
+        until = state.budget.minimise_until
+        while not minimiser.is_idle and time.monotonic() < until - loop.overtime_s:
             minimiser.pump()
             yield from loop.step()
         minimiser.abandon()
