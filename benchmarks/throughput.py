@@ -4,7 +4,9 @@
 
 One run on one machine prints, for a fixed mix of 40 torch and of 40 TensorFlow calls: the raw loop,
 ciguard with generation, isolation and oracles, the same with one crash per 1,000 cases, a fork per
-case and a process per case. CPU seconds of all processes count, so the figures are per core.
+case and a process per case. The calls that ciguard generates are dearer than those of the mix, with
+larger or unusual values and exceptions, so a second raw loop makes a sample of them, without
+building their arguments. CPU seconds of all processes count, so the figures are per core.
 `--core` keeps everything on one: in a virtual machine, waking another core costs as much as the
 work that is sent there, for ciguard and for a fork alike.
 `--memory` runs 1,000,000 cases more and prints the orchestrator's memory at ten points.
@@ -15,9 +17,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -30,6 +34,7 @@ from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels.api.level import ApiLevel
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
 MIXES = Path(__file__).parent / "mixes"
 TARGETS = {"torch": "torch==2.13.0", "tensorflow": "tensorflow-cpu==2.21.0"}
 WINDOW = 4
+SAMPLED_SHARE = 0.05
 PROCESSES = 4
 FATAL = encode(
     ApiCall(api="ctypes.string_at", kind=CallKind.FUNCTION, arguments=(LiteralValue(0),))
@@ -70,6 +76,20 @@ def in_target(environment: Environment, mode: str, seconds: float) -> Rate:
     argv = [str(environment.python), str(script), mode, str(seconds)]
     variables = {**environment.variables, "HOME": "/nonexistent"}
     done = subprocess.run(argv, env=variables, check=True, capture_output=True, text=True)
+    calls, cpu_s = done.stdout.split()[-2:]
+    return Rate(int(calls), float(cpu_s))
+
+
+def calls_alone(environment: Environment, cases: list[bytes]) -> Rate:
+    """Make generated calls in the target's interpreter, and count the CPU time of the calls."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".jsonl") as file:
+        file.write(b"\n".join(cases) + b"\n")
+        file.flush()
+        root, adapter = Path(__file__).parents[1], environment.library.adapter
+        script = MIXES / "generated_calls.py"
+        argv = [str(environment.python), str(script), str(root), str(adapter), file.name]
+        variables = {**environment.variables, "HOME": "/nonexistent"}
+        done = subprocess.run(argv, env=variables, check=True, capture_output=True, text=True)
     calls, cpu_s = done.stdout.split()[-2:]
     return Rate(int(calls), float(cpu_s))
 
@@ -113,6 +133,9 @@ class Guard:
         )
         self._index = self._began_at = 0
         self.outcomes: Counter[str] = Counter()
+        self._rng = random.Random(0)
+        self.sample: list[bytes] = []
+        """Calls that returned or raised an exception, for a loop without ciguard."""
 
     def run(self, *, seconds: float = 0, cases: int = 0) -> Rate:
         """Run for a time, or for a number of cases."""
@@ -157,6 +180,10 @@ class Guard:
         if lesson is not None:
             self._level.learn(batch.api, lesson)
         self.outcomes.update(type(outcome).__name__ for outcome in outcomes)
+        for case, outcome in zip(batch.cases, outcomes, strict=True):
+            is_whole = isinstance(outcome, Passed | Rejected)
+            if is_whole and self._rng.random() < SAMPLED_SHARE:
+                self.sample.append(encode(case))
         return len(batch.cases)
 
 
@@ -183,6 +210,7 @@ def measure(library: str, seconds: float) -> None:
         clean = guard.run(seconds=seconds)
         mixed = dict(guard.outcomes)
         crashing = guard.rerun(clean, crash_every=1000)  # the same work, so that noise is not in it
+    alone = calls_alone(environment, guard.sample)
     forked = in_target(environment, "fork", min(5.0, seconds))
     spawned = process_per_case(environment)
     print(f"{environment.target.name}, {len(mix_names(library))} calls")
@@ -191,6 +219,8 @@ def measure(library: str, seconds: float) -> None:
     line("ciguard, 1 crash per 1,000 cases", crashing, raw)
     line("fork per case", forked, raw)
     line("process per case", spawned, raw)
+    line("raw loop of generated calls", alone, raw)
+    print(f"  ciguard / raw loop of generated calls: {clean.per_cpu_s / alone.per_cpu_s:.1%}")
     lost = 1 - crashing.per_cpu_s / clean.per_cpu_s
     print(f"  ciguard / fork per case: {clean.per_cpu_s / forked.per_cpu_s:,.0f} times")
     print(f"  lost to 1 crash in 1,000: {lost:.1%}")

@@ -2,11 +2,15 @@
 
 The base of a pull request runs the sources of the head. So it proves no defect of the user's
 functions to be older, unlike an earlier run on the default branch that tested a function and did
-not find the defect.
+not find the defect. A change of other files adds no defect to a function, so only functions whose
+file has changed since count.
 """
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.domain.findings import Comparison
@@ -15,6 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ciguard.domain.findings import Bucket, TargetSummary
+
+_DIGEST_LENGTH = 16
+
+
+@dataclass
+class _Covered:
+    """What tested one function."""
+
+    source: str = ""
+    """Digest of the file; empty if it could not be read."""
+    budgets_s: dict[str, float] = field(default_factory=dict)
+    """Seconds of the largest budget, by version of the library."""
 
 
 class CoveredFunctions:
@@ -27,16 +43,19 @@ class CoveredFunctions:
             ValueError: if a budget is not a number.
             AttributeError: if it is not a mapping of mappings.
         """
-        self._budgets_s: dict[str, dict[str, float]] = {
-            str(function): {str(version): float(spent) for version, spent in budgets.items()}
-            for function, budgets in (stored or {}).items()
+        self._functions = {
+            str(function): _Covered(
+                str(covered.get("source", "")),
+                {str(name): float(spent) for name, spent in covered.get("budgets", {}).items()},
+            )
+            for function, covered in (stored or {}).items()
         }
 
-    def to_json(self) -> dict[str, dict[str, float]]:
-        """Return the seconds of the largest budget, by function and version."""
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        """Return the digest of the file and the seconds of the largest budgets, by function."""
         return {
-            function: dict(sorted(budgets.items()))
-            for function, budgets in sorted(self._budgets_s.items())
+            function: {"source": covered.source, "budgets": dict(sorted(covered.budgets_s.items()))}
+            for function, covered in sorted(self._functions.items())
         }
 
     def note(
@@ -51,29 +70,49 @@ class CoveredFunctions:
         """
         versions = [*map(_version, targets)]
         for function, reason in functions.items():
-            budgets = self._budgets_s.setdefault(function, {})
+            source = _source_of(function)
+            covered = self._functions.get(function)
+            if covered is None or covered.source != source:
+                covered = self._functions[function] = _Covered(source)
             for version in versions if not reason else ():
-                budgets[version] = max(budget_s, budgets.get(version, 0.0))
+                covered.budgets_s[version] = max(budget_s, covered.budgets_s.get(version, 0.0))
 
     def is_clean(self, function: str, versions: Collection[str], budget_s: float) -> bool:
         """Return whether a defect of a function would be in the baseline if it were older.
 
-        The baseline tested the function with each version, for at least as long as this run; or it
-        tested others with these versions, and does not know the function, which is new then.
+        The function's file has changed since the baseline tested the function with each version,
+        for at least as long as this run; or the baseline tested others with these versions, and
+        does not know the file.
 
         Args:
             function: the function, which the baseline has no bucket of the defect of.
             versions: the versions of the library on which the base shows the defect.
             budget_s: the budget of this run in seconds.
         """
-        program = function.rpartition(":")[0]
-        budgets = self._budgets_s.get(function)
-        is_added = budgets is None and program not in self._budgets_s  # else, it was not imported
-        if is_added:
-            tested = {version for spent in self._budgets_s.values() for version in spent}
-            return bool(versions) and tested.issuperset(versions)
-        spent_s = budgets or {}
-        return bool(versions) and all(budget_s <= spent_s.get(name, 0.0) for name in versions)
+        program, source = _program_of(function), _source_of(function)
+        of_program = [c for name, c in self._functions.items() if _program_of(name) == program]
+        if not versions or any(covered.source in {"", source} for covered in of_program):
+            return False
+        if function in self._functions:
+            spent_s = self._functions[function].budgets_s
+            return all(budget_s <= spent_s.get(name, 0.0) for name in versions)
+        tested = {version for covered in self._functions.values() for version in covered.budgets_s}
+        has_failed = program in self._functions  # an import that fails is noted by its file
+        return not has_failed and tested.issuperset(versions)
+
+
+def _program_of(function: str) -> str:
+    """Return the path of the file in a name `path/to/module.py:function`."""
+    return function.partition(":")[0]
+
+
+def _source_of(function: str) -> str:
+    """Return a digest of a function's file; empty if it cannot be read."""
+    try:
+        content = Path(_program_of(function)).read_bytes()
+    except (OSError, ValueError):
+        return ""
+    return hashlib.sha256(content).hexdigest()[:_DIGEST_LENGTH]
 
 
 def added_by_change(

@@ -99,7 +99,8 @@ def _added_caveats(event: RunFinished) -> Iterator[str]:
         yield (
             f"The base shows {plural(len(added), 'new bucket')} of functions, too, since it runs "
             "the functions of this checkout. The baseline tested them with the base's version and "
-            "without the defect, or does not know them: this change added the defect."
+            "without the defect, or does not know them, and their files have changed since: this "
+            "change added the defect."
         )
 
 

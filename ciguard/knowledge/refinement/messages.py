@@ -74,11 +74,17 @@ _GOT = re.compile(
 _QUOTED_NAME = re.compile(r"['\"`]{1,2}(\w+)(?:\.\w+)*['\"`]{1,2}")
 _NAME_IN_CONTEXT = re.compile(
     r"\b(?:argument|parameter|arg|keyword|attr|attribute|input)s? (?:#?\d+ )?['\"`]{0,2}(\w+)"
-    r"|\b(\w+)(?:\.\w+)?(?: argument| parameter| tensor)?,? "
+    r"|\b(\w+)(?:\.\w+)?(?: argument| parameter| tensor| field| attribute| input)?,? "
     r"(?:must|should|has to|have to|to be|needs|cannot)\b"
     r"|\b(\w+)=|^(\w+): "
     r"|\b(?:expect\w*|requires?|supports?|for|invalid) (?:the )?(\w+)\b"
 )
+_SUBJECT = re.compile(
+    r"\battr \W(\w+)|`(\w+)(?:\.\w+)*` (?:must|should)\b"
+    r"|\b([a-z]+_\w+)(?: argument| input| field| attribute)? (?:must|should)\b"
+)
+"""Name of what a sentence is about, which may be an argument of another operation."""
+_MIN_COMMON_PREFIX, _MIN_COMMON_SUFFIX = 6, 4
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 _UNEXPECTED = re.compile(r"unexpected (?:keyword )?argument:? ['\"`]?(\w+)")
 _TOO_MANY = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were)")
@@ -312,12 +318,33 @@ def _sentence_advice(
     fields = demand.fields
     mentioned = parameters_in(demand.expected, names)
     named_parameters = [name for name in names if name in mentioned]
-    suspects = named_parameters or _suspects(fields, demand.sentence, values)
+    subject = _subject_of(demand.expected)
+    if subject and not named_parameters:
+        # The operation that rejects the call may not be the called one, and call it otherwise.
+        suspects = [name for name in names if _are_similar(name, subject)]
+        suspects = suspects or _only(_violating(fields, values))
+    else:
+        suspects = named_parameters or _suspects(fields, demand.sentence, values)
     return [
         Advice(name, _with_value_constraints(fields, value))
         for name, value in ((name, values.get(name, _NONE_VALUE)) for name in suspects)
         if _may_be_violated(fields, value)
     ]
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def _subject_of(text: str) -> str:
+    """Return the name of what a sentence is about; empty if it has no such name."""
+    match = _SUBJECT.search(text)
+    return next(filter(None, match.groups()), "") if match else ""
+
+
+def _are_similar(name: str, other: str) -> bool:
+    """Return whether two names have a long prefix in common, or one ends with the other."""
+    shorter, longer = sorted((_PREFIXES.sub("", name), other), key=len)
+    is_suffix = longer.endswith(shorter) and len(shorter) >= _MIN_COMMON_SUFFIX
+    prefix = shorter[:_MIN_COMMON_PREFIX]
+    return is_suffix or (len(prefix) == _MIN_COMMON_PREFIX and longer.startswith(prefix))
 
 
 _NONE_VALUE = LiteralValue(None)
@@ -345,9 +372,18 @@ def _split_expected_and_actual(sentence: str) -> tuple[str, str]:
 
 def _suspects(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
     """Return the violating parameter whose argument is quoted, or else the first; empty if none."""
-    violating_names = [name for name, value in values.items() if _violates(fields, value)]
+    violating_names = _violating(fields, values)
     quoted_names = [name for name in violating_names if _is_quoted(values[name], sentence)]
     return (quoted_names or violating_names)[:1]
+
+
+def _violating(fields: Fields, values: Mapping[str, Value]) -> list[str]:
+    return [name for name, value in values.items() if _violates(fields, value)]
+
+
+def _only(names: list[str]) -> list[str]:
+    """Return the name if there is one only, and none otherwise."""
+    return names if len(names) == 1 else []
 
 
 def _is_quoted(value: Value, sentence: str) -> bool:

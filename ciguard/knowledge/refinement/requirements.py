@@ -57,6 +57,11 @@ _AT_MOST = re.compile(
     rf"\b{_COUNT} or (?:fewer|less)",
     re.IGNORECASE,
 )
+_LISTED_RANKS = re.compile(
+    r"\brank\W{0,3}(?:must|should|has to|needs to) be (?:either |one of )?(at least )?"
+    r"(\d(?:,? ?(?:or |and )?\b\d\b)*)",
+    re.IGNORECASE,
+)
 _RANKS_BY_NAME = (
     (re.compile(r"\bscalars?\b(?! type)", re.IGNORECASE), (0, 0)),
     (re.compile(r"\bvectors?\b|\bone[- ]dimensional\b", re.IGNORECASE), (1, 1)),
@@ -68,6 +73,11 @@ _ELEMENTS = re.compile(
     rf"(?: elements?| values?| numbers?| integers?| entries|$|[,.])|tuple of {_COUNT} ",
     re.IGNORECASE,
 )
+_ITEMS = re.compile(
+    r"(?:must|should) specify (\d) dimensions|^Length for attr \W\w+\W of \d+ must be at least "
+    r"minimum (\d)\b"
+)
+"""Number of items of a list, as TensorFlow demands it of attributes such as strides."""
 _ABOUT_RANKS = re.compile(r"\drank|\brank|dimension|\b\d-?d\b|-dim", re.IGNORECASE)
 _ANY_NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w^]|\.\d)"
 """A complete number: the 2 of `2^31` does not match."""
@@ -150,6 +160,10 @@ def _demanded_shape(text: str) -> Fields:
             return {}
         length = {"length": (sizes[0],) * 2} if len(sizes) == 1 else {}
         return {"shape": sizes, **length}
+    items = _ITEMS.search(text)
+    if items:
+        count = _first_count(items)
+        return {"length": (count, count)}
     match = _ELEMENTS.search(text)
     if not match:
         return {}
@@ -164,6 +178,11 @@ def _demanded_rank(text: str) -> Fields:
             return {"ndim": ndim}
     if not _ABOUT_RANKS.search(text):
         return {}
+    listed = _LISTED_RANKS.search(text)
+    if listed:
+        counts = [*map(int, re.findall(r"\d", listed.group(2)))]
+        is_minimum = bool(listed.group(1))
+        return {"ndim": (min(counts), max(min(counts) + 2, 4) if is_minimum else max(counts))}
     at_least, at_most = _AT_LEAST.search(text), _AT_MOST.search(text)
     if at_least:
         return {"ndim": (_first_count(at_least), max(_first_count(at_least) + 2, 4))}

@@ -53,12 +53,42 @@ def texts(*words: str) -> tuple[LiteralValue, ...]:
         ("expected input to have two or fewer dimensions but got an input with 5", (0, 2)),
         ("Input sample_rate should be a scalar tensor, got [2,3] instead.", (0, 0)),
         ("indices should be a vector", (1, 1)),
+        ("`x.shape.rank` must be 3, 4 or 5. Received: x.shape=(4,) of rank 1.", (3, 5)),
+        ("`x.shape.rank` must be at least 3. Received: x.shape=() with rank 0", (3, 5)),
+        ("`x.shape.rank` must be 1. Received: x.shape=() with rank 0", (1, 1)),
     ],
 )
 def test_a_demanded_rank_is_parsed(message: str, ndim: tuple[int, int]) -> None:
     bad = tensor(1, 1, 1, 1, 1) if ndim[0] < 3 else tensor(2)
 
     assert advice_of(message, x=bad) == {"x": {"ndim": ndim}}
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("{{node X}} Sliding window strides field must specify 4 dimensions [Op:X]", "strides"),
+        ("Length for attr 'ksizes' of 1 must be at least minimum 4 ; NodeDef: {{node X}}", "sizes"),
+    ],
+)
+def test_the_demanded_length_of_a_list_is_parsed(message: str, name: str) -> None:
+    advice = advice_of(message, images=tensor(2, 2), **{name: ListValue((LiteralValue(1),))})
+
+    assert advice == {name: {"length": (4, 4)}}
+
+
+def test_an_unknown_name_is_that_of_a_parameter_with_a_similar_name() -> None:
+    message = "`dilation_rate.shape.rank` must be 1. Received: dilation_rate=(2, 2) of rank 2"
+
+    advice = advice_of(message, input=tensor(2, 2), dilations=tensor(2, 2))
+
+    assert advice == {"dilations": {"ndim": (1, 1)}}
+
+
+def test_an_unknown_name_is_no_other_of_several_parameters() -> None:
+    message = "{{node X}} X: input_sizes input must be 1-dim, not 4 [Op:X]"
+
+    assert not advice_of(message, input=tensor(1, 1, 1, 1), filters=tensor(1, 1, 1, 1))
 
 
 def test_the_parameter_whose_argument_is_quoted_is_blamed() -> None:
