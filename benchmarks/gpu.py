@@ -1,18 +1,21 @@
 """The way of a case over a GPU, line by line: pass or fail. For any machine that has one.
 
     python benchmarks/gpu.py [--only workers,…] [--seconds 60] [--json FILE] [--keep FOLDER]
+    python benchmarks/gpu.py --json FILE --minutes 10      # again and again, until it exits with 0
 
 Without a GPU, it says so and exits with 2.
 
-It tests `current[torch]`, `current[jax]` and `current[tensorflow]`, whichever of them the active
-environment holds, on the CPU and on the first CUDA device, and installs nothing. It prints one line
-per check and exits with 1 if any failed, or if there is no library. torch and JAX take half an
-hour: two minutes per library for workers, modes and throughput, and the campaigns in `SECONDS`.
-`--seconds` is another time for each campaign.
+It tests `current[torch]`, `current[jax]` and the other libraries that the active environment
+holds, on the CPU and on the first CUDA device, and installs nothing. It prints one line per check,
+and at the end those that failed; it exits with 1 if there are any, or if there is no library.
+torch and JAX take 25 minutes, another library 4: two minutes for workers, modes and throughput, and
+the campaigns in `gpu_plan.SECONDS`. `--seconds` is another time for each campaign.
 
 With `--json` the lines and figures are written, too, after each line; what the file holds of
 earlier commands is kept, so that the plan can run in parts (`--libraries`, `--only`,
-`--campaigns`). With `--keep`, the results of the campaigns are kept.
+`--campaigns`). With `--minutes`, a command stops before a step that may end later, exits with 3,
+and goes on with that step when it is repeated. With `--keep`, the results of the campaigns are
+kept.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_cases import CALLS
+from gpu_plan import CAMPAIGNS, Step, run_steps, steps_of
 from gpu_rig import MemoryWatch, Sheet, device_memory_mib, devices
 from gpu_workers import modes, started, workers
 
@@ -45,13 +49,10 @@ MIN_THROUGHPUT = 0.25
 """Of the raw loop's calls per second."""
 FALSE_SIGNS = ("get_device", "not implemented for")
 MAX_LANES = 4
-SECONDS = {"aa": 60, "cpu": 240, "two": 120}
-"""Times of the campaigns: the device with itself, with the CPU, and with a second device."""
-SECONDS_OF_TORCH = {**SECONDS, "aa": 360, "cpu": 480}
 MAX_GROWTH_MIB = 300
 WHAT = ("workers", "modes", "campaigns", "throughput")
-NO_DEVICE = 2
-"""Exit code on a machine without a GPU."""
+NO_DEVICE, UNFINISHED = 2, 3
+"""Exit codes on a machine without a GPU, and if `--minutes` left steps."""
 
 
 def surroundings(sheet: Sheet, found: Sequence[str]) -> None:
@@ -101,24 +102,21 @@ def throughput(sheet: Sheet, library: str) -> None:
     )
 
 
-def campaigns(sheet: Sheet, library: str, given: argparse.Namespace) -> None:
-    """Run whole campaigns: a device against itself, and the CPU against the device."""
-    seconds = SECONDS_OF_TORCH if library == "torch" else SECONDS
-    device, host = f"current[{library}]@cuda", f"current[{library}]"
-    pairs = {"aa": [device, device], "cpu": [host, device]}
-    if len(devices()) > 1:
-        pairs["two"] = [device, f"{device}:1"]
-    for name in [name for name in pairs if name in given.campaigns.split(",")]:
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "out"
-            before = device_memory_mib()
-            with MemoryWatch() as watch:
-                buckets, run = _campaign(pairs[name], given.seconds or seconds[name], out)
-            after = device_memory_mib()
-            if given.keep is not None:
-                _keep(out, given.keep, f"{library}-{name}")
-        _judge_campaign(sheet, f"{library} {name}", buckets, run, is_same=name != "cpu")
-        _judge_memory(sheet, f"{library} {name}", watch, before, after)
+def campaign(sheet: Sheet, step: Step, keep: Path | None) -> None:
+    """Run a whole campaign: a device against itself, the CPU, or a second device."""
+    device, host = f"current[{step.library}]@cuda", f"current[{step.library}]"
+    pairs = {"aa": [device, device], "cpu": [host, device], "two": [device, f"{device}:1"]}
+    name = f"{step.library} {step.campaign}"
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        before = device_memory_mib()
+        with MemoryWatch() as watch:
+            buckets, run = _campaign(pairs[step.campaign], step.seconds, out)
+        after = device_memory_mib()
+        if keep is not None:
+            _keep(out, keep, name.replace(" ", "-"))
+    _judge_campaign(sheet, name, buckets, run, is_same=step.campaign != "cpu")
+    _judge_memory(sheet, name, watch, before, after)
 
 
 def _judge_memory(sheet: Sheet, name: str, watch: MemoryWatch, before: int, after: int) -> None:
@@ -199,16 +197,45 @@ PARTS = {"workers": workers, "modes": modes, "throughput": throughput}
 """The other parts of the plan, by name."""
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run the lines that are asked for; exit with 2 if there is no GPU."""
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, help="of each campaign, instead of the plan's")
-    parser.add_argument("--campaigns", default=",".join(SECONDS), help="aa, cpu, two")
+    parser.add_argument("--minutes", type=float, help="of this command; then repeat it")
+    parser.add_argument("--campaigns", default=",".join(CAMPAIGNS), help=", ".join(CAMPAIGNS))
     parser.add_argument("--libraries", default=",".join(CALLS))
     parser.add_argument("--only", default=",".join(WHAT), help=", ".join(WHAT))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args(words)
+    if given.minutes is not None and given.json is None:
+        parser.error("--minutes needs --json, where the next command reads what is done")
+    return given
+
+
+def _planned(libraries: Sequence[str], given: argparse.Namespace) -> list[Step]:
+    """Return the steps that are asked for; a second device is compared where there is one."""
+    names = [name for name in given.campaigns.split(",") if name != "two" or len(devices()) > 1]
+    parts = given.only.split(",")
+    return [step for one in libraries for step in steps_of(one, parts, names, given.seconds)]
+
+
+def _summary(sheet: Sheet, left: Sequence[Step]) -> int:
+    """Print what failed and what is left, and return the exit code."""
+    lines = sheet.all_lines
+    failed = [line for line in lines if not line["passed"]]
+    for line in failed:
+        sys.stdout.write(f"FAIL  {line['name']}\n")
+    sys.stdout.write(f"{len(lines)} lines, {len(failed)} failed\n")
+    if left:
+        names = ", ".join(step.name for step in left)
+        sys.stdout.write(f"Repeat the command for {len(left)} steps more: {names}\n")
+        return UNFINISHED
+    return 1 if failed else 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the lines that are asked for; exit with 2 if there is no GPU."""
+    given = _arguments(words)
     found = devices()
     if not found:
         sys.stderr.write(
@@ -218,21 +245,17 @@ def main(words: Sequence[str] | None = None) -> int:
         return NO_DEVICE
     sheet = Sheet(given.json)
     surroundings(sheet, found)
-    for library in installed(sheet, given.libraries.split(",")):
-        for what in given.only.split(","):
-            try:
-                if what == "campaigns":
-                    campaigns(sheet, library, given)
-                else:
-                    PARTS[what](sheet, library)
-            except Exception as error:  # noqa: BLE001 - the other lines are run all the same
-                sheet.add(
-                    f"{library} {what}", passed=False, detail=f"{type(error).__name__}: {error}"
-                )
+
+    def run(step: Step) -> None:
+        if step.campaign:
+            campaign(sheet, step, given.keep)
+        else:
+            PARTS[step.part](sheet, step.library)
+
+    steps = _planned(installed(sheet, given.libraries.split(",")), given)
+    left = run_steps(sheet, steps, run, minutes=given.minutes)
     sheet.store()
-    failed = [line for line in sheet.lines if not line.passed]
-    sys.stdout.write(f"{len(sheet.lines)} lines, {len(failed)} failed\n")
-    return 1 if failed else 0
+    return _summary(sheet, left)
 
 
 if __name__ == "__main__":

@@ -55,8 +55,11 @@ class Calls:
     """Touches memory of the device at an address that is not aligned."""
     start: str = START
     """The statement that starts the device, in any process."""
-    is_refused: bool = True
-    """Whether the library refuses the faulty call; others document what it returns."""
+    is_refused: bool | None = True
+    """Whether the library refuses the faulty call; others document what it returns. None if that
+    depends on the backend."""
+    first_case_s: float = 0.5
+    """What the first case may take, with the kernel that it compiles, in seconds."""
 
 
 _RAW_TORCH = """
@@ -89,6 +92,30 @@ _RAW_TENSORFLOW = """
 import time, tensorflow, numpy as np
 data = np.random.rand(2, 3).astype("float32")
 def one(): tensorflow.math.add(tensorflow.constant(data), tensorflow.constant(data)).numpy()
+for _ in range(200): one()
+began, n = time.perf_counter(), 0
+while time.perf_counter() - began < 3.0:
+    one(); n += 1
+print(n / (time.perf_counter() - began))
+"""
+
+
+_RAW_KERAS = """
+import time, keras, numpy as np
+data = np.random.rand(2, 3).astype("float32")
+def one(): keras.ops.convert_to_numpy(keras.ops.add(data, data))
+for _ in range(200): one()
+began, n = time.perf_counter(), 0
+while time.perf_counter() - began < 3.0:
+    one(); n += 1
+print(n / (time.perf_counter() - began))
+"""
+_RAW_JITTOR = """
+import time, jittor, numpy as np
+jittor.flags.use_cuda = 1
+jittor.flags.lazy_execution = 0
+data = np.random.rand(2, 3).astype("float32")
+def one(): jittor.add(jittor.array(data), jittor.array(data)).numpy()
 for _ in range(200): one()
 began, n = time.perf_counter(), 0
 while time.perf_counter() - began < 3.0:
@@ -211,5 +238,50 @@ CALLS = {
         ],
         modes=("function", "xla"),
         is_refused=False,
+    ),
+    "keras": Calls(
+        plain=["keras.ops.add", "function", [_T, _T], [], [], 1],
+        faulty=["keras.ops.take", "function", [_T, _FAR_INT32], [], [], 1],
+        like_cpu=[
+            ["keras.ops.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
+            [
+                "keras.ops.conv",
+                "function",
+                [_IMAGE_CHANNELS_LAST, _matrix(3, 3, 3, 4)],
+                [],
+                [],
+                1,
+            ],
+            ["keras.layers.Dense", "layer", [8], [], [_matrix(4, 16)], 1],
+            ["keras.layers.LSTM", "layer", [8], [], [_matrix(2, 3, 8)], 1],
+            ["keras.random.uniform", "function", [["l", [3]]], [["seed", 7]], [], 1],
+        ],
+        random=None,
+        greedy=["keras.ops.zeros", "function", [["l", [10**11]]], [], [], 1],
+        endless=None,
+        illegal=None,
+        raw=_RAW_KERAS,
+        one="keras.ops.negative",
+        product=["keras.ops.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
+        modes=(),
+        is_refused=None,
+    ),
+    "jittor": Calls(
+        plain=["jittor.add", "function", [_T, _T], [], [], 1],
+        faulty=["jittor.nn.embedding", "function", [_FAR_INT32, _T], [], [], 1],
+        like_cpu=[
+            ["jittor.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
+            ["jittor.nn.conv2d", "function", [_IMAGE, _matrix(4, 3, 3, 3)], [], [], 1],
+        ],
+        random=None,
+        greedy=["jittor.zeros", "function", [["l", [10**12]]], [], [], 1],
+        endless=None,
+        illegal=None,
+        raw=_RAW_JITTOR,
+        one="jittor.abs",
+        product=["jittor.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
+        modes=("lazy",),
+        is_refused=None,
+        first_case_s=60.0,
     ),
 }

@@ -59,14 +59,18 @@ class Sheet:
         sys.stdout.flush()
         self.store()
 
+    @property
+    def all_lines(self) -> list[dict[str, Any]]:
+        """The lines in JSON form; of earlier commands, those that were not repeated."""
+        names = {line.name for line in self.lines}
+        earlier = [line for line in self.earlier.get("lines", []) if line["name"] not in names]
+        return [*earlier, *map(asdict, self.lines)]
+
     def store(self) -> None:
         """Write figures and lines; of earlier commands, those that were not repeated."""
         if self.path is None:
             return
-        names = {line.name for line in self.lines}
-        earlier = [line for line in self.earlier.get("lines", []) if line["name"] not in names]
-        lines = [*earlier, *map(asdict, self.lines)]
-        shown = {**self.earlier, **self.figures, "lines": lines}
+        shown = {**self.earlier, **self.figures, "lines": self.all_lines}
         self.path.write_text(json.dumps(shown, indent=1, default=str) + "\n", encoding="utf-8")
 
 

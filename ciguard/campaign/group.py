@@ -211,12 +211,19 @@ class Group:
             library=self.library,
             api=api,
             tags=tags | {"unstable"} if api in self.unstable else tags,
+            on_devices=self._notes_on(api),
             targets={name: member.identity for name, member in self.members.items()},
             specifications=self._laws_of(record),
             guarded=self._guarded,
             parameters=_names(record.parameters) if record is not None else (),
             inputs=_names(record.inputs) if record is not None else (),
         )
+
+    def _notes_on(self, api: str) -> frozenset[str]:
+        """Return the notes of all targets: builds for CPUs do not know the kernels of devices."""
+        catalogues = [member.catalogue for member in self.running]
+        notes = (catalogue[api].on_devices for catalogue in catalogues if api in catalogue)
+        return frozenset().union(*notes)
 
     @property
     def _guarded(self) -> frozenset[str]:

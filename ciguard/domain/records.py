@@ -73,6 +73,9 @@ class ApiRecord:
     `docstring`."""
     tags: frozenset[str] = field(default_factory=frozenset)
     """Side effects: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
+    on_devices: frozenset[str] = field(default_factory=frozenset)
+    """Notes on results on devices: `open-values`, `open-indices`, `nondeterministic`,
+    `no-kernel`."""
     operator: str = ""
     """Name of the library's underlying operator, if known: `aten::conv2d`, `MaxPool3D`."""
     aliases: tuple[str, ...] = ()
@@ -136,6 +139,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             doc=str(encoded.get("doc", "")),
             source=str(encoded.get("source", "")),
             tags=frozenset(str(tag) for tag in encoded.get("tags", ())),
+            on_devices=frozenset(map(str, encoded.get("on_devices", ()))),
             operator=str(encoded.get("operator", "")),
             aliases=tuple(map(str, encoded.get("aliases", ()))),
             undeclared_parameters=tuple(map(str, encoded.get("strangers", ()))),

@@ -7,6 +7,12 @@ and is imported there only. All adapters share the `in_target` of this package.
 from ciguard.libraries.catalogue_version import description_version
 from ciguard.libraries.forms import TensorForm, call_maker
 from ciguard.libraries.in_target.device_errors import cause_of_loss
+from ciguard.libraries.in_target.device_notes import (
+    NO_KERNEL,
+    NONDETERMINISTIC,
+    OPEN_INDICES,
+    OPEN_VALUES,
+)
 from ciguard.libraries.in_target.docstrings import parameters as documented_parameters
 from ciguard.libraries.library import Companion, CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising, Widening
@@ -16,6 +22,10 @@ from ciguard.libraries.scripts import Writer
 
 __all__ = [
     "LIBRARIES",
+    "NONDETERMINISTIC",
+    "NO_KERNEL",
+    "OPEN_INDICES",
+    "OPEN_VALUES",
     "Companion",
     "CudaExtra",
     "ForkPolicy",

@@ -53,6 +53,8 @@ class Subject:
     tags: frozenset[str] = frozenset()
     """Tags from the catalogue, and `unstable` after two runs of a call have returned different
     values."""
+    on_devices: frozenset[str] = frozenset()
+    """Notes on results on devices from the catalogues of all targets."""
     targets: Mapping[str, Identity]
     """All targets of the library, in the order of the request. The first one is the reference."""
     specifications: Mapping[str, Sequence[Specification]] = field(default_factory=dict)

@@ -16,7 +16,11 @@ from ciguard.oracles.between_backends import (
     severity_between_backends,
     severity_of_special_elements,
 )
-from ciguard.oracles.between_devices import must_devices_agree, severity_between_devices
+from ciguard.oracles.between_devices import (
+    must_devices_agree,
+    must_repetitions_agree,
+    severity_between_devices,
+)
 from ciguard.oracles.comparing.differences import evidence_between
 from ciguard.oracles.comparing.inputs import (
     has_special_elements,
@@ -28,7 +32,7 @@ from ciguard.oracles.levels import judged_level_of
 from ciguard.oracles.relations import exemption_of
 from ciguard.oracles.specifications import violated_specifications
 from ciguard.oracles.voting import majority_target
-from ciguard.targets import EAGER, TF32
+from ciguard.targets import CPU, EAGER, TF32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -115,7 +119,7 @@ class DifferentialOracle:
                 continue
             sides = outcomes[reference], outcomes[name]
             inputs = differences.inputs_of(reference, name)
-            if not _must_agree(difference, pair, subject, sides, inputs):
+            if not _must_agree(difference, (reference, name), subject, sides, inputs):
                 continue
             violated = violated_specifications(case, subject.specifications.get(case.focus, ()))
             specification = (
@@ -127,7 +131,9 @@ class DifferentialOracle:
             if pair is PairKind.MODE and _is_forbidden_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # the fault is a missing check in eager mode
             if pair is PairKind.DEVICE:
-                severity = severity_between_devices(severity, difference.kind, outcomes[name])
+                severity = severity_between_devices(
+                    severity, difference.kind, outcomes[name], subject.on_devices
+                )
             if spans_engines:
                 if is_left_to_backends(difference, case, outcomes, subject.targets):
                     continue
@@ -296,16 +302,20 @@ def _is_forbidden_by_definition(outcome: Outcome) -> bool:
 
 def _must_agree(
     difference: Difference,
-    pair: PairKind,
+    names: tuple[str, str],
     subject: Subject,
     sides: tuple[Outcome, Outcome],
     inputs: InputPrecision,
 ) -> bool:
     """Return whether a difference is a defect for this kind of pair of targets."""
+    reference, other = (subject.targets[name] for name in names)
+    pair = pair_kind(reference, other)
     if pair not in _COMPARABLE_PAIRS.get(difference.kind, PairKind):
         return False
     if pair is PairKind.DEVICE:
-        return must_devices_agree(difference, subject.api, sides, inputs)
+        return must_devices_agree(difference, subject, sides, inputs)
+    if other.device != CPU and not must_repetitions_agree(difference, subject):
+        return False
     return pair is not PairKind.MODE or _must_modes_agree(difference, subject)
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain.findings import Evidence, Finding
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, decode_outputs
+from ciguard.oracles.between_devices import must_relation_hold
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import input_precision_of
-from ciguard.oracles.relations import RELATIONS, Compares, observed_in
+from ciguard.oracles.relations import RELATIONS, REPETITION, Compares, observed_in
 from ciguard.oracles.showing import output_in_words, side_by_side
+from ciguard.targets import CPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +48,13 @@ class MetamorphicOracle:
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
             difference = relation.find_violation(observed) if observed is not None else None
-            if observed is not None and difference is not None:
+            if observed is None or difference is None:
+                continue
+            identity = subject.targets.get(name)
+            is_on_cpu = identity is None or identity.device == CPU
+            if is_on_cpu or must_relation_hold(
+                difference, subject, is_repetition=relation is REPETITION
+            ):
                 violations[name] = (difference, observed)
         if not violations:
             return []

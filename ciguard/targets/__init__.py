@@ -24,6 +24,7 @@ from ciguard.targets.store import (
 )
 from ciguard.targets.succession import succeeds
 from ciguard.targets.target import (
+    CPU,
     EAGER,
     GUARDED,
     TF32,
@@ -40,6 +41,7 @@ from ciguard.targets.target_syntax import DEVICE_PATTERN, parse_device, parse_ta
 from ciguard.targets.variables import is_secret
 
 __all__ = [
+    "CPU",
     "DEVICE_PATTERN",
     "EAGER",
     "GUARDED",

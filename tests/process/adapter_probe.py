@@ -249,7 +249,18 @@ def too_large_for_jax(adapter: Any) -> str:
     return "read"
 
 
+def kernels(adapter: Any) -> dict[str, bool]:
+    """Return which operators of torch lack a kernel for devices, as this build knows them."""
+    if adapter.module != "torch":
+        return {}
+    from ciguard.libraries.torch.in_target.device_notes import lacks_kernel
+
+    names = ("aten::histogram", "aten::_foreach_mm", "aten::conv2d")
+    return {name: lacks_kernel(adapter._torch, name) for name in names}
+
+
 QUESTIONS = {
+    "kernels": kernels,
     "jax contents and message": jax_contents_and_message,
     "too large for jax": too_large_for_jax,
     "effects": effects,

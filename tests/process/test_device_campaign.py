@@ -17,7 +17,7 @@ from surroundings import programs_without
 from ciguard.campaign import run
 from ciguard.config import Config
 from ciguard.domain.events import Event, RunFinished, TargetUnavailable, Warned
-from ciguard.domain.findings import Bucket, Confirmation, PairKind
+from ciguard.domain.findings import Bucket, Confirmation, PairKind, Severity
 from ciguard.libraries import LIBRARIES
 from ciguard.targets import drivers
 
@@ -46,7 +46,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
         settings: dict[str, Any] = {
             "targets": targets,
             "budget_s": 120.0,
-            "max_cases": 100,
+            "max_cases": 150,
             "jobs": 1,
             "memory_mib": 256,
             "out": tmp_path / "run",
@@ -82,7 +82,23 @@ def test_a_device_does_not_differ_from_itself(campaign: Campaign) -> None:
 def test_a_device_differs_from_the_cpu_only_where_it_matters(campaign: Campaign) -> None:
     buckets = buckets_of(campaign(CPU, FIRST))
 
-    assert shown(buckets) == {("far", "crash"), ("misconfigured", "internal-error")}
+    faults = {("far", "crash"), ("misconfigured", "internal-error")}
+    assert shown(buckets) == {*faults, ("hosted", "differential")}
+    severities = {one.finding.api: one.finding.severity for one in buckets}
+    assert severities["planted.device.hosted"] is Severity.INFO
+
+
+def test_results_that_the_documentation_leaves_open_are_not_compared_on_devices(
+    campaign: Campaign,
+) -> None:
+    noted = ("planted.device.put", "planted.device.largest", "planted.device.hosted")
+
+    events = campaign(FIRST, SECOND, api=noted)
+
+    assert buckets_of(events) == ()
+    last = events[-1]
+    assert isinstance(last, RunFinished)
+    assert all(target.tally.passed > 10 for target in last.targets)
 
 
 def test_two_devices_are_compared_and_the_script_names_the_second(

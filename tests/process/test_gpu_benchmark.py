@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import gpu
 import gpu_cases
+import gpu_plan
 import gpu_rig
 
 from ciguard.libraries import LIBRARIES
@@ -98,6 +99,35 @@ def test_every_line_about_workers_passes_on_the_planted_device(machine: Path) ->
         assert part in names
 
 
+@pytest.mark.slow
+def test_every_line_about_campaigns_passes_on_the_planted_device(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = machine / "results.json"
+    earlier = {"name": "an earlier line", "passed": True, "detail": ""}
+    results.write_text(json.dumps({"device": "?", "lines": [earlier]}), encoding="utf-8")
+    monkeypatch.setenv("PLANTED_DEVICE", "1")
+
+    words = ["--libraries", "planted", "--only", "campaigns", "--seconds", "45"]
+    code = gpu.main([*words, "--json", str(results), "--keep", str(machine / "kept")])
+
+    found = json.loads(results.read_text("utf-8"))
+    assert [line for line in found["lines"] if not line["passed"]] == []
+    assert code == 0
+    assert found["device"].startswith("Planted")
+    names = [line["name"] for line in found["lines"]]
+    assert names[0] == "an earlier line"
+    for part in ("planted aa: no difference", "planted cpu: no difference", "aa: device memory"):
+        assert any(part in name for name in names)
+    assert found["planted cpu device MiB"]["samples"]
+    assert all(found["planted cpu cases"])
+    assert set(found["steps"]) == {"planted campaigns aa", "planted campaigns cpu"}
+    assert {file.name for file in (machine / "kept").iterdir()} == {
+        "planted-aa.tar.gz",
+        "planted-cpu.tar.gz",
+    }
+
+
 def test_a_campaign_without_cases_does_not_pass(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +189,58 @@ def test_lines_are_stored_as_they_come_and_a_repeated_one_replaces_its_forerunne
         ("two", True),
         ("one", True),
     ]
+
+
+def test_steps_go_on_in_the_next_command_where_the_time_of_one_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short, broken, long = (
+        gpu_plan.Step("planted", part, seconds=seconds)
+        for part, seconds in (("workers", 10), ("modes", 10), ("throughput", 50))
+    )
+    steps, ran = [short, broken, long], []
+
+    def run(step: gpu_plan.Step) -> None:
+        ran.append(step)
+        if step is broken:
+            msg = "no such mode"
+            raise ValueError(msg)
+
+    first = gpu_rig.Sheet(tmp_path / "results.json")
+    assert gpu_plan.run_steps(first, steps, run, minutes=0.5) == [long]
+    assert ran == [short, broken]
+    assert [(line.name, line.passed) for line in first.lines] == [("planted modes", False)]
+
+    second = gpu_rig.Sheet(tmp_path / "results.json")
+    assert gpu_plan.run_steps(second, steps, run, minutes=1.0) == []
+    assert ran == [short, broken, long]
+    assert "1 steps, about 1 minutes" in capsys.readouterr().out
+
+    again = gpu_rig.Sheet(tmp_path / "results.json")
+    assert gpu_plan.run_steps(again, steps, run, minutes=None) == []
+    assert ran == [*steps, *steps]
+
+
+def test_a_command_that_leaves_steps_says_so(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--libraries", "planted", "--only", "campaigns", "--minutes", "0.1"]
+
+    assert gpu.main([*words, "--json", str(machine / "results.json")]) == gpu.UNFINISHED
+    assert "2 steps more: planted campaigns aa, planted campaigns cpu" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        gpu.main(words)
+
+
+def test_the_plan_of_torch_and_jax_takes_half_an_hour_and_no_step_ten_minutes() -> None:
+    steps = [
+        step
+        for library in ("torch", "jax")
+        for step in gpu_plan.steps_of(library, gpu.WHAT, ("aa", "cpu"), None)
+    ]
+
+    assert sum(step.needed_s for step in steps) <= 30 * 60
+    assert max(step.needed_s for step in steps) <= 10 * 60
 
 
 def test_a_device_that_is_not_there_is_a_clear_error(

@@ -9,7 +9,7 @@ import re
 import types
 from typing import TYPE_CHECKING, Any
 
-from ciguard.libraries.in_target import docstrings
+from ciguard.libraries.in_target import device_notes, docstrings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +44,7 @@ def record(api: str, kind: str, parameters: list[dict[str, Any]], **fields: Any)
             "strangers": docstrings.undeclared_parameters(encoded["doc"], known),
             "unread": docstrings.unparsed_lines(encoded["doc"], known),
         }
+        claims["on_devices"] = device_notes.notes_in(encoded["doc"])
         encoded.update({key: names for key, names in claims.items() if names})
         encoded["doc"] = docstrings.first_paragraph(encoded["doc"])
     return encoded

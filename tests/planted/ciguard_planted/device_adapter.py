@@ -7,10 +7,12 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9
 
 import numpy as np
 
-from ciguard.libraries.in_target import contract, error_texts, introspection
+from ciguard.libraries.in_target import contract, device_notes, error_texts, introspection
 from ciguard_planted.adapter import PlantedAdapter, record_of
 
 _CALLED = ("add", "asserted", "draw", "far", "misconfigured", "product", "worn")
+_NOTED = ("hosted", "largest", "put")
+"""Functions about whose results on devices the library says something itself."""
 _LARGE = 1 << 20
 """Bytes from which on a copy takes time."""
 _COPY_S = 0.1
@@ -27,8 +29,16 @@ class PlantedDeviceAdapter(PlantedAdapter):
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield the records of what can be called on the device by chance."""
-        named = [(f"planted.device.{name}", getattr(self._device, name)) for name in _CALLED]
-        yield from introspection.each(named, record_of)
+        names = (*_CALLED, *_NOTED)
+        named = [(f"planted.device.{name}", getattr(self._device, name)) for name in names]
+        yield from introspection.each(named, self._record)
+
+    def _record(self, api: str, function: Any) -> dict[str, Any]:
+        record = record_of(api, function)
+        notes = device_notes.notes_in(record["doc"])
+        if function.__name__ in self._device.CPU_ONLY:
+            notes.append(device_notes.NO_KERNEL)
+        return {**record, "on_devices": notes}
 
     def start_device(self, memory_mib: int) -> None:
         """Make a context."""

@@ -29,6 +29,10 @@ _PASSING = "CUDA error: invalid argument"
 """Reported once, late; the context survives it."""
 
 
+CPU_ONLY = ("hosted",)
+"""The library's table of functions without a kernel for the device."""
+
+
 class _Device:
     """State of this process's context."""
 
@@ -39,7 +43,7 @@ class _Device:
         self.is_lost = False
         self.library = bytearray()
         self.used = self.peak = 0
-        self.drawn = 0
+        self.drawn = self.launched = 0
         self.limit = _MEMORY
         self.busy_until = 0.0
         """When the kernels and copies so far have ended, on the clock of `time.monotonic`."""
@@ -140,6 +144,7 @@ def _launch(error: str = "") -> None:
     if not _DEVICE.is_started:
         start(_START_MIB)
     synchronise()
+    _DEVICE.launched += 1
     _DEVICE.pending = error
     if _DEVICE.is_blocking:
         synchronise()
@@ -265,6 +270,29 @@ def worn(x: Any) -> Any:
     """Add one to each element, and another one on the second device."""
     _launch()
     return x + (2 if os.environ.get("CUDA_VISIBLE_DEVICES") == "1" else 1)
+
+
+def put(x: Any) -> Any:
+    """Write twice to each place. For duplicate indices, the result is nondeterministic."""
+    _launch()
+    return x if _DEVICE.is_cpu else x + _DEVICE.launched
+
+
+def largest(x: Any) -> Any:
+    """Return the largest element and its index. The indices of tied elements are not guaranteed."""
+    _launch()
+    flat = x.reshape(-1)
+    index = int(np.argmax(flat if _DEVICE.is_cpu else flat[::-1]))
+    return np.asarray(flat.max()), index if _DEVICE.is_cpu else flat.size - 1 - index
+
+
+def hosted(x: Any) -> Any:
+    """Compute on a CPU, and refuse the device in words of its own."""
+    _launch()
+    if not _DEVICE.is_cpu:
+        msg = "the array should be elsewhere"
+        raise RuntimeError(msg)
+    return x
 
 
 def spin(x: Any) -> Any:

@@ -11,6 +11,7 @@ from ciguard.campaign.group import subject_of
 from ciguard.domain.findings import PairKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Passed
+from ciguard.libraries import NO_KERNEL
 from ciguard.oracles import judge
 from ciguard.targets import GUARDED
 
@@ -32,6 +33,17 @@ def test_a_target_that_fails_to_build_many_arguments_is_reported(
     on_device.cases_run, on_device.unbuilt = cases, unbuilt
 
     assert [text.partition(": ")[0] for text in tested.unbuilt_warnings()] == warned
+
+
+def test_notes_on_devices_are_those_of_all_targets() -> None:
+    api = "planted.fragile"
+    tested = group(member(ONE, api), member(OTHER, api), member("ciguard-planted==2.0"))
+    on_device = tested.members[OTHER]
+    noted = replace(on_device.catalogue[api], on_devices=frozenset({NO_KERNEL}))
+    on_device.catalogue = {api: noted}
+
+    assert tested.subject(api).on_devices == {NO_KERNEL}
+    assert tested.subject("planted.fold").on_devices == frozenset()
 
 
 def test_versions_on_one_device_are_not_compared() -> None:

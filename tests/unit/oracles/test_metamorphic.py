@@ -31,6 +31,7 @@ from ciguard.domain.values import (
     value_from_json,
 )
 from ciguard.execution import Container, TensorOutput
+from ciguard.libraries import NO_KERNEL, NONDETERMINISTIC, OPEN_INDICES, OPEN_VALUES
 from ciguard.oracles.between_backends import SHAPE_BETWEEN_BACKENDS, SPECIAL_ELEMENTS
 from ciguard.oracles.between_devices import (
     BETWEEN_DEVICES,
@@ -363,6 +364,35 @@ def test_an_unstable_api_has_no_metamorphic_finding() -> None:
     different = outcome_with_twin(encoded_array(1.0), encoded_array(2.0))
 
     assert MetamorphicOracle().judge(SAME, {OLD: different}, subject("unstable")) == []
+
+
+@pytest.mark.parametrize(
+    ("relation", "note", "is_judged"),
+    [
+        ("same call twice", NONDETERMINISTIC, False),
+        ("same call twice", OPEN_VALUES, True),
+        ("permuted memory", OPEN_VALUES, False),
+        ("permuted memory", OPEN_INDICES, False),
+        ("permuted memory", NONDETERMINISTIC, True),
+        ("permuted memory", NO_KERNEL, True),
+    ],
+)
+def test_relations_are_not_judged_on_devices_where_documentation_leaves_results_open(
+    relation: str, note: str, *, is_judged: bool
+) -> None:
+    different = outcome_with_twin(encoded_array(1.0), encoded_array(2.0))
+    tested = replace(subject(), on_devices=frozenset({note}))
+    on_cpu, on_device = (
+        MetamorphicOracle().judge(
+            replace(SAME, relation=relation),
+            {OLD: different},
+            replace(tested, targets={OLD: replace(tested.targets[OLD], device=device)}),
+        )
+        for device in ("cpu", "cuda:0")
+    )
+
+    assert bool(on_device) is is_judged
+    assert on_cpu
 
 
 @given(st.sampled_from(sorted(RELATIONS.items())), st.booleans())

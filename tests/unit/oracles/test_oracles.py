@@ -41,6 +41,7 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
+from ciguard.libraries import NO_KERNEL, NONDETERMINISTIC, OPEN_INDICES, OPEN_VALUES
 from ciguard.oracles import ORACLES, Identity, Subject, judge, pair_kind
 from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.contract import Oracle, headline
@@ -422,12 +423,34 @@ def test_exceptions_and_acceptance_are_not_compared_between_devices() -> None:
     assert judge(case(), {OLD: refused, NEW: otherwise}, subject())
 
 
-@pytest.mark.parametrize("api", ["torch.Tensor.argsort", "torch.Tensor.get_device"])
-def test_exemptions_between_devices_do_not_apply_between_versions(api: str) -> None:
+def test_a_rejection_without_a_kernel_informs_whatever_its_message() -> None:
+    tested = replace(subject(), targets=ON_DEVICES, on_devices=frozenset({NO_KERNEL}))
+    refused: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("RuntimeError", "no")}
+
+    assert [finding.severity for finding in judge(case(), refused, tested)] == [Severity.INFO]
+    assert judge(case(), {OLD: passed(1.0), NEW: passed(2.0)}, tested)
+
+
+@pytest.mark.parametrize(
+    ("api", "note"), [("torch.Tensor.argsort", OPEN_VALUES), ("torch.Tensor.get_device", "")]
+)
+def test_exemptions_between_devices_do_not_apply_between_versions(api: str, note: str) -> None:
+    outcomes = {OLD: passed(1.0), NEW: passed(2.0)}
+    tested = replace(subject(), api=api, on_devices=frozenset({note}))
+
+    assert judge(case(), outcomes, replace(tested, targets=ON_DEVICES)) == []
+    assert judge(case(), outcomes, tested)
+
+
+def test_versions_on_a_gpu_are_compared_unless_each_call_may_return_other_values() -> None:
+    on_gpu = {name: replace(one, device="cuda:0") for name, one in subject().targets.items()}
+    tested = replace(subject(), targets=on_gpu, on_devices=frozenset({OPEN_VALUES}))
     outcomes = {OLD: passed(1.0), NEW: passed(2.0)}
 
-    assert judge(case(), outcomes, replace(subject(), api=api, targets=ON_DEVICES)) == []
-    assert judge(case(), outcomes, replace(subject(), api=api))
+    assert judge(case(), outcomes, tested)
+    both = frozenset({OPEN_VALUES, NONDETERMINISTIC})
+    assert judge(case(), outcomes, replace(tested, on_devices=both)) == []
+    assert judge(case(), outcomes, replace(subject(), on_devices=both))  # on a CPU
 
 
 def pair_of(first: float, second: float) -> Passed:
@@ -443,8 +466,8 @@ def _item(number: float) -> str:
 @pytest.mark.parametrize(
     ("api", "other", "is_open"),
     [
-        ("torch.topk", pair_of(1.0, 9.0), True),
-        ("torch.topk", pair_of(2.0, 3.0), False),
+        ("torch.mode", pair_of(1.0, 9.0), True),
+        ("torch.mode", pair_of(2.0, 3.0), False),
         ("torch.linalg.cholesky_ex", pair_of(2.0, 1.0), True),
         ("torch.add", pair_of(1.0, 9.0), False),
     ],
@@ -455,6 +478,16 @@ def test_devices_are_compared_in_the_documented_part(
 ) -> None:
     outcomes: dict[str, Outcome] = {OLD: pair_of(1.0, 3.0), NEW: other}
     findings = judge(case(), outcomes, replace(subject(), api=api, targets=ON_DEVICES))
+
+    assert (findings == []) is is_open
+
+
+@pytest.mark.parametrize(("other", "is_open"), [((1.0, 9.0), True), ((2.0, 3.0), False)])
+def test_indices_of_ties_are_left_out_where_documentation_says_so(
+    other: tuple[float, float], *, is_open: bool
+) -> None:
+    tested = replace(subject(), targets=ON_DEVICES, on_devices=frozenset({OPEN_INDICES}))
+    findings = judge(case(), {OLD: pair_of(1.0, 3.0), NEW: pair_of(*other)}, tested)
 
     assert (findings == []) is is_open
 

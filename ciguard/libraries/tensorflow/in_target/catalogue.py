@@ -7,6 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from ciguard.libraries.in_target import introspection, tag_names
+from ciguard.libraries.in_target.device_notes import NO_KERNEL
 from ciguard.libraries.keras.in_target import classes as keras_classes
 from ciguard.libraries.tensorflow.in_target.opdefs import OpDefs
 from ciguard.libraries.tensorflow.in_target.tags import tags_of
@@ -93,9 +94,12 @@ def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict
     if definition is not None:
         _add_facts(parameters, definitions.facts(definition))
     introspection.describe_parameters(parameters, doc)
-    return introspection.record(
+    record = introspection.record(
         api, "function", parameters, doc=doc, source=source, operator=operator, tags=tags_of(api)
     )
+    if definition is not None and definitions.runs_on_cpus_only(definition):
+        record["on_devices"] = sorted({NO_KERNEL, *record.get("on_devices", ())})
+    return record
 
 
 def _raw_record(api: str, function: Any, definitions: OpDefs) -> dict[str, Any]:

@@ -6,7 +6,9 @@ import importlib
 from typing import Any
 
 _WITHOUT_NUMPY = ("resource", "variant")
-_DEVICES = ("CPU", "GPU", "DEFAULT")
+_GPU_DEVICES = frozenset({"GPU", "DEFAULT"})
+"""Types of devices whose kernels run on a GPU."""
+_DEVICES = _GPU_DEVICES | {"CPU"}
 """Devices that eager calls use; kernels for compilers and for remote devices are ignored."""
 
 
@@ -18,7 +20,13 @@ class OpDefs:
         self._dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._kernels: dict[str, list[dict[str, list[str]]]] = {}
         """Kernels of each operation: the supported dtypes by attribute."""
+        self._on_gpu: set[str] = set()
+        """Operations with a kernel for GPUs."""
+        test: Any = importlib.import_module("tensorflow.python.platform.test")
+        self._is_for_devices = bool(test.is_built_with_cuda() or test.is_built_with_rocm())
         for kernel in self._registered_kernels():
+            if kernel.device_type in _GPU_DEVICES:
+                self._on_gpu.add(kernel.op)
             entry = {c.name: self._names(c.allowed_values.list.type) for c in kernel.constraint}
             self._kernels.setdefault(kernel.op, []).append(entry)
 
@@ -72,6 +80,14 @@ class OpDefs:
     def lacks_kernel(self, definition: Any) -> bool:
         """Return whether the operation has no kernel for eager calls, so that all are rejected."""
         return definition.name not in self._kernels
+
+    def runs_on_cpus_only(self, definition: Any) -> bool:
+        """Return whether the operation has kernels for CPUs only, in a build with kernels for GPUs.
+
+        TensorFlow runs such an operation on the CPU, wherever its tensors are.
+        """
+        has_other_kernels = definition.name in self._kernels
+        return self._is_for_devices and has_other_kernels and definition.name not in self._on_gpu
 
     def needs_handle(self, definition: Any) -> bool:
         """Return whether an input is a handle of a runtime object."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.libraries.in_target import introspection, tag_names
+from ciguard.libraries.torch.in_target.device_notes import DeviceNotes
+from ciguard.libraries.torch.in_target.dispatcher import has_kernel
 from ciguard.libraries.torch.in_target.schemas import Stubs, best_match, parse_schema
 from ciguard.libraries.torch.in_target.tags import tags_of
 
@@ -163,6 +165,13 @@ class _Catalogue:
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function, layer class and tensor method."""
     catalogue = _Catalogue()
+    notes = DeviceNotes(catalogue.torch)
+    for record in _records(catalogue):
+        stated = notes.of(record.get("api", ""), record.get("operator", ""))
+        yield {**record, "on_devices": stated} if stated else record
+
+
+def _records(catalogue: _Catalogue) -> Iterator[dict[str, Any]]:
     failures: list[dict[str, Any]] = []
     yield from introspection.each(
         _functions(failures), lambda api, function: catalogue.record(api, function, "function")
@@ -273,23 +282,8 @@ def _operators_without_function(catalogue: _Catalogue) -> list[str]:
     return sorted(
         name
         for name in names - public_names
-        if not name.startswith(prefixes) and _has_kernel(torch, f"aten::{name}")
+        if not name.startswith(prefixes) and has_kernel(torch, f"aten::{name}", _DISPATCH_KEYS)
     )
-
-
-def _has_kernel(torch: Any, operator: str) -> bool:
-    """Return whether any overload has a kernel; builtins of TorchScript have schemas, but none."""
-    packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
-    overloads = packet.overloads() if packet is not None else ()
-    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query
-    for overload in overloads:
-        name = operator if overload == "default" else f"{operator}.{overload}"
-        try:
-            if any(has_kernel(name, key) for key in _DISPATCH_KEYS):
-                return True
-        except RuntimeError:
-            continue  # a builtin of TorchScript, which the dispatcher does not know
-    return False
 
 
 def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
