@@ -141,19 +141,28 @@ class Bench:
                 level.update(waiting.popleft())
             batch = level.cases(index)
             made.cpu_s += time.process_time() - began
-            outcomes = self._outcomes(batch, made, compiler)
+            outcomes = self._outcomes(batch, made, compiler, options.least)
             began = time.process_time()
             waiting.append(level.feedback(index, batch, {"": outcomes}))
             made.cpu_s += time.process_time() - began
             index += 1
         return made
 
-    def _outcomes(self, batch: Batch, made: Composition, compiler: Bench) -> list[Outcome]:
-        """Run a probe eagerly, or units compiled; keep the units that the compiler takes."""
+    def _outcomes(
+        self, batch: Batch, made: Composition, compiler: Bench, least: int
+    ) -> list[Outcome]:
+        """Run a probe eagerly, or units compiled; keep the units that the compiler takes.
+
+        Units of single calls, which samples are, do not count.
+        """
         cases = [case for case in batch.cases if isinstance(case, GraphCase)]
         if not batch.is_eager:
             outcomes = compiler.run(cases)
-            made.units += [c for c, o in zip(cases, outcomes, strict=True) if isinstance(o, Passed)]
+            made.units += [
+                case
+                for case, outcome in zip(cases, outcomes, strict=True)
+                if isinstance(outcome, Passed) and len(case.calls) >= least * graph_count(case)
+            ]
             made.tried += len(cases)
             made.refused += sum(isinstance(outcome, Rejected) for outcome in outcomes)
             return outcomes
