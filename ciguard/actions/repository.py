@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ciguard.project import CiguardProject
 
 _MAX_BYTES = 1024 * 1024
+_MAX_NAMED = 4
 _GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
 _BRANCH = re.compile(r"[\w][\w./-]{0,200}")
 _ACTION = re.compile(r"([\w.-]+/[\w.-]+)@([\w./-]+)")
@@ -64,6 +65,8 @@ class DetectedRepository:
     repositories do not all start at once."""
     hour: int
     """Start hour of the nightly run, in UTC."""
+    functions: tuple[str, ...]
+    """Programs with annotated functions, which level `function` tests."""
     builds: str
     """Name of the supported library that the repository builds; empty if there is none."""
     reasons: tuple[str, ...]
@@ -120,7 +123,7 @@ def detect_repository(
         PlanError: if the folder is not a git checkout.
     """
     # Imported here, because only `ciguard init` needs it, and not the steps of the action.
-    from ciguard.planning import PlanRequest, make_plan  # noqa: PLC0415
+    from ciguard.planning import PlanRequest, annotated_files, make_plan  # noqa: PLC0415
 
     plan = make_plan(
         PlanRequest(
@@ -128,8 +131,10 @@ def detect_repository(
             mode=PlanMode.BATCH,
             targets=configured,
             targets_are_chosen=is_configured,
+            levels=("function",),  # the configuration that is written names it
         )
     )
+    functions = annotated_files(folder)
     branch, branch_reason = _default_branch(folder)
     runner, runner_reason = _gpu_runner(folder)
     digest = hashlib.sha256(git_output(folder, "remote", "get-url", "origin").encode()).digest()
@@ -142,8 +147,15 @@ def detect_repository(
         gpu_runner=runner,
         minute=digest[0] % 30 * 2 + 1,
         hour=digest[1] % 6,
+        functions=functions,
         builds=builds,
-        reasons=(*plan.reasons, *_wheel_reasons(builds), branch_reason, runner_reason),
+        reasons=(
+            *plan.reasons,
+            *_function_reasons(functions),
+            *_wheel_reasons(builds),
+            branch_reason,
+            runner_reason,
+        ),
     )
 
 
@@ -156,6 +168,14 @@ def _own_library(folder: Path) -> str:
         return ""
     known = any(name in library.distributions for library in LIBRARIES.items().values())
     return name if known else ""
+
+
+def _function_reasons(functions: tuple[str, ...]) -> list[str]:
+    if not functions:
+        return []
+    named = ", ".join(functions[:_MAX_NAMED])
+    more = f" and {len(functions) - _MAX_NAMED} more" if len(functions) > _MAX_NAMED else ""
+    return [f"Level function tests the annotated functions of {named}{more}."]
 
 
 def _wheel_reasons(builds: str) -> list[str]:

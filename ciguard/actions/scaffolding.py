@@ -91,6 +91,7 @@ def render_files(
         "hour": repository.hour,
         "has_required_targets": repository.has_required_targets,
         "targets": json.dumps(repository.targets),
+        "functions": json.dumps(repository.functions) if repository.functions else "",
     }
     paths = _TEMPLATES[ci] | {CONFIGURATION: CONFIGURATION}
     return {

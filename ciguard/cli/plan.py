@@ -196,6 +196,7 @@ def _request(settings: EffectiveSettings, options: Mapping[str, Any]) -> PlanReq
         targets=settings.config.targets,
         targets_are_chosen=settings.sources["targets"].kind is not SourceKind.DEFAULT,
         base=settings.config.base,
+        levels=settings.config.levels,
         runners=Runners(
             devices=tuple(options["devices"]),
             cpu=tuple(options["cpu"]),

@@ -67,6 +67,11 @@ def _limits_are_in_order(arguments: Sequence[Value]) -> bool:
     return _bounds(lower)[1] <= _bounds(upper)[0]
 
 
+def _is_sorted(arguments: Sequence[Value]) -> bool:
+    """Return whether no argument is False, as `sorted` is the only flag."""
+    return all(not isinstance(one, LiteralValue) or one.value is not False for one in arguments)
+
+
 _PRECONDITIONS: tuple[tuple[str, int, _Precondition], ...] = (
     ("keras.ops.*_shift", 2, lambda arguments: _is_within(arguments[1], 0, _MIN_BITS - 2)),
     ("keras.ops.clip", 3, _limits_are_in_order),
@@ -74,5 +79,6 @@ _PRECONDITIONS: tuple[tuple[str, int, _Precondition], ...] = (
     ("keras.ops.image.rgb_to_hsv", 1, lambda arguments: _is_within(arguments[0], 0, 1)),
     ("keras.ops.digitize", 2, lambda arguments: _is_rising(arguments[1])),
     ("keras.ops.searchsorted", 1, lambda arguments: _is_rising(arguments[0])),
+    ("keras.ops.top_k", 2, _is_sorted),
 )
 """Globs of APIs, the number of required arguments, and the precondition on them."""

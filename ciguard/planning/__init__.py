@@ -4,6 +4,7 @@
 `explanation` and `commands` format the plan for workflows and users. Nothing here prints.
 """
 
+from ciguard.planning.annotated import annotated_files
 from ciguard.planning.explanation import commands, explanation, run_arguments
 from ciguard.planning.levels import PlannedLevel
 from ciguard.planning.make import PlanRequest, make_plan
@@ -16,6 +17,7 @@ __all__ = [
     "PlannedLevel",
     "Runners",
     "Wheels",
+    "annotated_files",
     "commands",
     "explanation",
     "make_plan",

@@ -12,6 +12,7 @@ from ciguard.domain.plan import Plan, PlanMode
 from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
+from ciguard.planning.annotated import annotated_files, annotation_advice
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.checkout import (
     REGISTERING_SUFFIXES,
@@ -92,6 +93,8 @@ class PlanRequest:
     """Wheels to test; None to test releases."""
     variables: tuple[str, ...] = ()
     """Environment variables to set in every worker, each as `NAME=VALUE`."""
+    levels: tuple[str, ...] = ()
+    """Levels that the settings name."""
 
 
 def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
@@ -146,6 +149,7 @@ class _Planner:
             *group_reasons,
             *([] if idle_reason else runner_reasons),
             *self._own_library_advice(),
+            *annotation_advice(annotated_files(self._request.folder), self._request.levels),
             *assumptions,
             *change_sentences(self._changed, changes),
             *focus_sentences(usage, touched_apis, focus),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from git_examples import git
 
+from ciguard.actions import CONFIGURATION, ActionSource, detect_repository, render_files
 from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, plan_from_json, plan_to_json
 from ciguard.errors import PlanError
 from ciguard.planning import PlanRequest, Runners, Wheels, explanation, make_plan
@@ -594,3 +596,42 @@ def test_a_plan_without_requested_gpus_does_not_mention_them(repository: Path) -
     plan = make_plan(_request(repository), _no_index)
 
     assert not [reason for reason in plan.reasons if "cuda" in reason]
+
+
+ANNOTATED = "from ciguard.annotations import arg, ints\n\n\n@arg('x', ints())\ndef f(x): ...\n"
+
+
+def test_a_plan_says_how_to_test_annotated_functions(repository: Path) -> None:
+    files: dict[str, str | None] = {
+        "app/called.py": ANNOTATED,
+        "app/model.annotations.py": ANNOTATED,
+        "app/mentions.py": "# from ciguard.annotations import arg\n",
+        "app/odd $(name).py": ANNOTATED,
+    }
+    _commit(repository, files)
+    request = PlanRequest(folder=repository, mode=PlanMode.BATCH, targets=DEFAULTS)
+
+    plan = make_plan(request, _no_index)
+    configured = make_plan(replace(request, levels=("api", "function")), _no_index)
+
+    command = "ciguard run --level function --functions app/called.py --functions app/model.py"
+    assert any(command in reason for reason in plan.reasons)
+    assert not any("--functions" in reason for reason in configured.reasons)
+
+
+@pytest.mark.parametrize("is_annotated", [True, False])
+def test_a_new_configuration_names_annotated_functions(
+    repository: Path, *, is_annotated: bool
+) -> None:
+    if is_annotated:
+        _commit(repository, {"app/called.py": ANNOTATED})
+
+    found = detect_repository(repository, configured=DEFAULTS, is_configured=True)
+    files = render_files(found, ActionSource(repository="a/b", ref="0" * 40))
+
+    settings = tomllib.loads(files[CONFIGURATION])
+    named = {name: settings.get(name) for name in ("levels", "functions")}
+    levels, functions = (["api", "function"], ["app/called.py"]) if is_annotated else (None, None)
+    assert named == {"levels": levels, "functions": functions}
+    assert settings["targets"] == list(DEFAULTS)
+    assert "\n\n" not in files[CONFIGURATION]

@@ -45,6 +45,9 @@ NAN = vector(Explicit((0.0, float("nan"), 1.0)))
         (call("digitize", SIGNED, FALLING), False),
         (call("searchsorted", RISING, SIGNED), True),
         (call("searchsorted", UNIT, SIGNED), False),
+        (call("top_k", UNIT, LiteralValue(0)), True),
+        (call("top_k", UNIT, LiteralValue(2), LiteralValue(value=True)), True),
+        (call("top_k", UNIT, LiteralValue(2), LiteralValue(value=False)), False),
         (call("add", UNIT, UNIT), False),
     ],
 )
