@@ -259,7 +259,26 @@ def kernels(adapter: Any) -> dict[str, bool]:
     return {name: lacks_kernel(adapter._torch, name) for name in names}
 
 
+def built_for_a_device(adapter: Any) -> list[str]:
+    """Return where a layer of torch draws its weights for a device, and where it has them then."""
+    if adapter.module != "torch":
+        return []
+    torch: Any = adapter._torch
+
+    class Layer(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.rand(2))
+            self.drawn_on = str(self.weight.device)
+
+    torch.set_default_device("meta")
+    adapter._on_cpu, adapter._device = False, torch.device("meta")
+    layer = adapter.make_layer(Layer, [], {})
+    return [layer.drawn_on, str(layer.weight.device)]
+
+
 QUESTIONS = {
+    "built for a device": built_for_a_device,
     "kernels": kernels,
     "jax contents and message": jax_contents_and_message,
     "too large for jax": too_large_for_jax,

@@ -224,6 +224,12 @@ def test_results_that_documentation_leaves_open_are_noted(ask: Ask, library: str
     assert [r.api for r in records if "no-kernel" in r.on_devices] == []
 
 
+def test_weights_for_a_device_are_drawn_on_the_cpu(ask: Ask, library: str) -> None:
+    expected = ["cpu", "meta"] if library == "torch" else []
+
+    assert ask(library, "built for a device") == expected
+
+
 def test_kernels_are_read_from_the_dispatcher(ask: Ask, library: str) -> None:
     found = ask(library, "kernels")
 

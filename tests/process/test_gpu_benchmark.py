@@ -17,7 +17,7 @@ import gpu_cases
 import gpu_plan
 import gpu_rig
 
-from ciguard.libraries import LIBRARIES
+from ciguard.libraries import LIBRARIES, Mode
 from ciguard.targets import drivers
 
 ARRAY = ["a", "float32", [2], ["k", 1]]
@@ -57,7 +57,7 @@ CALLS = gpu_cases.Calls(
     raw="print(100.0)",
     one="planted.device.add",
     product=case("product", MATRIX, MATRIX),
-    modes=(),
+    modes=("graph",),
     start="import planted.device; planted.device.start(64)",
 )
 
@@ -75,7 +75,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     adapter = Path(device_adapter.__file__)
-    library = replace(LIBRARIES.get("planted"), adapter=adapter, tf32_environment={})
+    library = replace(
+        LIBRARIES.get("planted"), adapter=adapter, tf32_environment={}, modes={"graph": Mode()}
+    )
     monkeypatch.setitem(LIBRARIES._items, "planted", library)
     monkeypatch.setitem(gpu_cases.CALLS, "planted", CALLS)
     return tmp_path
@@ -93,7 +95,15 @@ def test_every_line_about_workers_passes_on_the_planted_device(machine: Path) ->
     names = " ".join(line["name"] for line in lines)
     for part in ("start-up", "blamed", "illegal", "synchronous", "exhaustion", "without end"):
         assert part in names
-    for part in ("kill -9", "sanitizer", "as on the CPU", "built", "tf32", "throughput"):
+    for part in (
+        "kill -9",
+        "sanitizer",
+        "as on the CPU",
+        "built",
+        "tf32",
+        "mode graph",
+        "throughput",
+    ):
         assert part in names
     for part in ("confinement of nothing", "files of the worker, system calls", "little memory"):
         assert part in names
@@ -221,13 +231,17 @@ def test_steps_go_on_in_the_next_command_where_the_time_of_one_ends(
     assert ran == [*steps, *steps]
 
 
+@pytest.mark.parametrize(("devices", "campaigns"), [(1, ["aa", "cpu"]), (2, ["aa", "cpu", "two"])])
 def test_a_command_that_leaves_steps_says_so(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+    machine: Path, capsys: pytest.CaptureFixture[str], devices: int, campaigns: list[str]
 ) -> None:
+    text = NVIDIA_SMI.replace("  *) echo", "  *)" + " echo another;" * (devices - 1) + " echo")
+    (machine / "nvidia-smi").write_text(text, encoding="utf-8")
     words = ["--libraries", "planted", "--only", "campaigns", "--minutes", "0.1"]
 
     assert gpu.main([*words, "--json", str(machine / "results.json")]) == gpu.UNFINISHED
-    assert "2 steps more: planted campaigns aa, planted campaigns cpu" in capsys.readouterr().out
+    left = ", ".join(f"planted campaigns {name}" for name in campaigns)
+    assert f"{len(campaigns)} steps more: {left}\n" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         gpu.main(words)
 
