@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _LARGEST_INT32, _SMALLEST_INT32 = 2**31 - 1, -(2**31)
-_HUGE_SIZES = (2**31, 2**62)
-"""Sizes that no signed integer of 32 bits can hold, and whose product with 2 overflows 63 bits."""
+_HUGE_SIZES = (2**31, 2**59)
+"""Sizes that no signed integer of 32 bits can hold. numpy makes no array of a larger size, although
+it has no elements, if 64 bits cannot hold the product with the other sizes and the element's."""
 _MAX_CHANGED_AXES = 4
 
 
