@@ -22,6 +22,8 @@ _START_S = 0.3
 _START_MIB = 300
 _ENDLESS_S = 3600.0
 _MEMORY = 1 << 30
+_LARGEST = 1 << 16
+"""Number of elements of a matrix that can be multiplied, of any type, in a fraction of a second."""
 _ILLEGAL = "CUDA error: an illegal memory access was encountered"
 _ASSERTED = "CUDA error: device-side assert triggered"
 _NOVEL = "CUDA error: a fault for which no version of this text has words"
@@ -197,6 +199,9 @@ def late(x: Any) -> Any:
 def product(x: Any, y: Any) -> Any:
     """Multiply matrices, with their elements rounded to TF32 unless it is switched off."""
     _launch()
+    if np.size(x) > _LARGEST:
+        msg = "the matrix is too large"
+        raise ValueError(msg)
     return _rounded(x, bits=10) @ _rounded(y, bits=10)
 
 
@@ -275,7 +280,8 @@ def worn(x: Any) -> Any:
 def put(x: Any) -> Any:
     """Write twice to each place. For duplicate indices, the result is nondeterministic."""
     _launch()
-    return x if _DEVICE.is_cpu else x + _DEVICE.launched
+    written = x + 0
+    return written if _DEVICE.is_cpu else written + _DEVICE.launched % 2
 
 
 def largest(x: Any) -> Any:
