@@ -22,8 +22,8 @@ _START_S = 0.3
 _START_MIB = 300
 _ENDLESS_S = 3600.0
 _MEMORY = 1 << 30
-_LARGEST = 1 << 22
-"""Product of the sizes of two matrices, of any type, that multiply in a fraction of a second."""
+_LARGEST = 64
+"""Largest dimension of matrices of any type whose product takes a fraction of a second."""
 _ILLEGAL = "CUDA error: an illegal memory access was encountered"
 _ASSERTED = "CUDA error: device-side assert triggered"
 _NOVEL = "CUDA error: a fault for which no version of this text has words"
@@ -199,7 +199,8 @@ def late(x: Any) -> Any:
 def product(x: Any, y: Any) -> Any:
     """Multiply matrices, with their elements rounded to TF32 unless it is switched off."""
     _launch()
-    if np.size(x) * np.size(y) > _LARGEST:
+    sizes = (*np.shape(x), *np.shape(y))
+    if len(sizes) > 6 or any(size > _LARGEST for size in sizes):
         msg = "the matrices are too large"
         raise ValueError(msg)
     return _rounded(x, bits=10) @ _rounded(y, bits=10)
