@@ -175,4 +175,5 @@ def test_campaign_continues_without_indescribable_parts(
     assert documentation.findings
     last = events[-1]
     assert isinstance(last, RunFinished)
-    assert last.targets[0].tally.total >= 160
+    # Batches of calls at limits are as long as there are limits, so that fewer than 160 calls run.
+    assert last.targets[0].tally.total > 100
