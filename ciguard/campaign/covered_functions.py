@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket, TargetSummary
 
 _DIGEST_LENGTH = 16
+_MAX_SOURCE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass
@@ -107,9 +108,16 @@ def _program_of(function: str) -> str:
 
 
 def _source_of(function: str) -> str:
-    """Return a digest of a function's file; empty if it cannot be read."""
+    """Return a digest of a function's file; empty if it is no readable file of the checkout.
+
+    A merge has the names from the results of other machines.
+    """
     try:
-        content = Path(_program_of(function)).read_bytes()
+        path = Path(_program_of(function)).resolve()
+        is_own = path.is_relative_to(Path.cwd().resolve()) and path.is_file()
+        if not is_own or path.stat().st_size > _MAX_SOURCE_BYTES:
+            return ""
+        content = path.read_bytes()
     except (OSError, ValueError):
         return ""
     return hashlib.sha256(content).hexdigest()[:_DIGEST_LENGTH]

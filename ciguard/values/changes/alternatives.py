@@ -62,8 +62,8 @@ def alternatives(
     yield joint_dtypes(values)
     yield joint_sizes(values)
     for name, value in {**values, **others}.items():
-        yield _replaced(values, name, other_kinds(value))
-        yield _replaced(values, name, at_limits(value))
+        yield replaced(values, name, other_kinds(value))
+        yield replaced(values, name, at_limits(value))
 
 
 def numbers_at_limits(values: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
@@ -101,9 +101,10 @@ def _is_small(value: Value) -> bool:
             return True
 
 
-def _replaced(
+def replaced(
     values: Mapping[str, Value], name: str, others: Iterator[Value]
 ) -> Iterator[dict[str, Value]]:
+    """Yield the arguments with one of them replaced by each of the others."""
     for other in others:
         yield {**values, name: other}
 

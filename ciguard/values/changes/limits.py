@@ -10,7 +10,7 @@ from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import ArrayValue, Constant, LiteralValue, TensorValue, Value
-from ciguard.values.changes.alternatives import at_limits, joint_sizes
+from ciguard.values.changes.alternatives import at_limits, joint_sizes, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,13 +33,7 @@ def limits(
     """
     yield joint_sizes(values)
     for name, value in {**values, **others}.items():
-        yield _replaced(values, name, chain(at_limits(value), beyond_int32(value)))
-
-
-def _replaced(
-    values: Mapping[str, Value], name: str, others: Iterator[Value]
-) -> Iterator[dict[str, Value]]:
-    return ({**values, name: other} for other in others)
+        yield replaced(values, name, chain(at_limits(value), beyond_int32(value)))
 
 
 def beyond_int32(value: Value) -> Iterator[Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,17 @@ def test_nothing_is_known_of_a_file_that_could_not_be_read() -> None:
 
     assert not added(functions, NAME, "2.12.0")
     assert not added(CoveredFunctions(), NAME, "2.12.0")
+
+
+def test_only_files_of_the_checkout_are_read(tmp_path: Path) -> None:
+    outside, pipe = tmp_path.parent / f"{tmp_path.name}.py", Path("pipe.py")
+    outside.write_text("before", "utf-8")
+    os.mkfifo(pipe)
+    functions = CoveredFunctions()
+
+    functions.note({f"{outside}:f": "", "pipe.py:f": "", "/dev/zero:f": ""}, [target("1")], 1.0)
+
+    assert [covered["source"] for covered in functions.to_json().values()] == ["", "", ""]
 
 
 def test_runs_before_a_change_of_the_file_do_not_count() -> None:
