@@ -370,3 +370,34 @@ def test_inputs_are_synthesised_for_outcomes_without_an_aim(tmp_path: Path) -> N
     assert result.outcome_counts == (4, 4)
     # Nobody says what a reading should be.
     assert result.verdicts == []
+
+
+SEVERAL = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+
+def alarm(content: bytes) -> bool:
+    features = [{"type_": "LABEL_DETECTION"}, {"type_": "SAFE_SEARCH_DETECTION"}]
+    request = {"image": {"content": content}, "features": features}
+    response = client.annotate_image(request)
+    if response.safe_search_annotation.adult > 3:
+        return False
+    for one in response.label_annotations:
+        if one.description == "Fire":
+            return True
+    return False
+"""
+
+
+def test_features_that_no_engine_answers_leave_the_others_of_a_request(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(SEVERAL)
+
+    (result,) = assessed(tmp_path, inputs=20)
+
+    assert not result.problem
+    assert not result.crashes
+    (verdict,) = result.verdicts
+    assert verdict.goal.text == "one.description == 'Fire'"
+    assert not verdict.is_failure
+    assert result.trials > 10

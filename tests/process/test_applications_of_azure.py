@@ -94,6 +94,18 @@ def analysed(image: bytes):
         if "a storm" in one.text:
             return False
 
+def moderated(image: bytes):
+    wanted = [VisualFeatureTypes.adult, VisualFeatureTypes.color, VisualFeatureTypes.faces]
+    found = vision.analyze_image_in_stream(io.BytesIO(image), visual_features=wanted)
+    if found.adult.is_adult_content or found.adult.racy_score > 0.7:
+        return "blocked"
+    if found.adult.gore_score > 0.3 and not found.adult.is_gory_content:
+        return "doubtful"
+    if found.color.is_bw_img or found.color.dominant_color_background == "Black":
+        return "dark"
+    if found.faces and found.faces[0].gender == "Male":
+        return "he"
+
 def seen(image: bytes):
     wanted = [VisualFeatures.TAGS, VisualFeatures.CAPTION, VisualFeatures.READ]
     found = eyes.analyze(image_data=image, visual_features=wanted)
@@ -133,7 +145,7 @@ def printed(image: bytes):
 def test_exploration_reaches_every_outcome_of_answers(tmp_path: Path) -> None:
     results = explored(written(tmp_path, EVERYTHING))
 
-    assert len(results) == 10
+    assert len(results) == 11
     assert {name: result.problem for name, result in results.items() if result.problem} == {}
     assert never(results) == {
         ("dogs", "one.name == 'Cat'", True),

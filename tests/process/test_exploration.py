@@ -181,6 +181,79 @@ def about(image):
     assert crash.titles == ("web_detection: nothing recognised",)
 
 
+ANNOTATED = """
+FEATURES = ["LABEL_DETECTION", "SAFE_SEARCH_DETECTION"]
+
+def summary_of(response):
+    if response.label_annotations and response.label_annotations[0].description == "Cat":
+        return "cat"
+    if "EXIT" in response.full_text_annotation.text:
+        return "exit"
+
+def everything(content: bytes):
+    return summary_of(client.annotate_image({"image": {"content": content}}))
+
+def selected(path):
+    with open(path, "rb") as file:
+        image = vision.Image(content=file.read())
+    features = [
+        {"type_": vision.Feature.Type.OBJECT_LOCALIZATION},
+        {"type_": vision.Feature.Type.FACE_DETECTION, "max_results": 3},
+    ]
+    found = client.annotate_image({"image": image, "features": features})
+    for thing in found.localized_object_annotations:
+        if thing.name == "Dog" and thing.score > 0.8:
+            return "dog"
+    if len(found.face_annotations) > 2:
+        return "crowd"
+
+def checked(content: bytes):
+    features = [{"type_": name} for name in FEATURES]
+    request = {"image": {"content": content}, "features": features}
+    first = client.batch_annotate_images(requests=[request]).responses[0]
+    if first.safe_search_annotation.adult >= 4:
+        return "adult"
+    return [label.description for label in first.label_annotations if label.score > 0.9]
+
+def properties(image):
+    found = client.image_properties(image=image).image_properties_annotation
+    for one in found.dominant_colors.colors:
+        if one.color.red > 200 and one.color.green < 50 and one.pixel_fraction > 0.4:
+            return "red"
+        if (one.color.red + one.color.green + one.color.blue) / 3 < 90:
+            return "dark"
+
+def cropped(image):
+    hints = client.crop_hints(image=image).crop_hints_annotation.crop_hints
+    if hints[0].confidence > 0.7:
+        return hints[0].bounding_poly.vertices[2].x
+
+def product(image):
+    found = client.product_search(image=image, image_context={}).product_search_results
+    for one in found.results:
+        if one.product.display_name == "Chair" and one.score > 0.6:
+            return one.product.name
+"""
+
+
+def test_requests_for_several_features_have_stub_responses(tmp_path: Path) -> None:
+    results = explored(tmp_path, VISION + ANNOTATED)
+
+    assert {name: (result.problem, never(result)) for name, result in results.items()} == {
+        "app.everything": ("", set()),
+        "app.selected": ("", set()),
+        "app.checked": ("", set()),
+        "app.properties": ("", set()),
+        "app.cropped": ("", set()),
+        "app.product": ("", set()),
+    }
+    assert {
+        name: {crash.titles for crash in result.crashes}
+        for name, result in results.items()
+        if result.crashes
+    } == {"app.cropped": {("crop_hints: nothing recognised",)}}
+
+
 def test_language_and_speech_get_matching_stub_responses(tmp_path: Path) -> None:
     results = explored(
         tmp_path,

@@ -16,8 +16,8 @@ from ciguard.levels.app.static_analysis.values import Answer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.levels.app.exploration.answers import StubResponse
     from ciguard.levels.app.exploration.explore import ExploredFunction
+    from ciguard.levels.app.exploration.stub_response import StubResponse
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.conditions import Goal
     from ciguard.levels.app.static_analysis.findings import ServiceCondition

@@ -17,6 +17,7 @@ from ciguard.levels.app.exploration.function_caller import (
 from ciguard.levels.app.input_synthesis.inputs import digest_of
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Field, RecognitionTask
+from ciguard.levels.app.providers.registered import empty_answer
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.faulty import with_faults
 from ciguard.levels.app.virtualization.recording import NotRecordedError, RecordingEngine
@@ -175,6 +176,8 @@ class Trials:
         operation = self._operations.get(name)
         trial.got_input_unchanged |= digest_of(content) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
+            if operation is not None and operation.fields_of_others:
+                return {"answer": empty_answer(operation)}  # engines answer the request's others
             return {
                 "error": {"code": "UNIMPLEMENTED", "message": f"ciguard does not answer {name}"}
             }

@@ -4,7 +4,6 @@ Stub responses are enumerated from the literals that conditions compare with, th
 The application's own code processes the responses, so that no model of the code is needed.
 """
 
-from ciguard.levels.app.exploration.answers import StubResponse
 from ciguard.levels.app.exploration.arguments import ONLY_CALLS_FUNCTIONS, arguments_for
 from ciguard.levels.app.exploration.confinement import confinement_of
 from ciguard.levels.app.exploration.contents import plain_contents
@@ -20,6 +19,7 @@ from ciguard.levels.app.exploration.function_caller import (
     routines_of,
 )
 from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
+from ciguard.levels.app.exploration.stub_response import StubResponse
 
 __all__ = [
     "CALL_LIMIT_S",

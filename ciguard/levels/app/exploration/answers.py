@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.exploration.stub_response import StubResponse
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import (
     LIKELIHOODS,
@@ -42,6 +43,8 @@ _COMMON_RESULTS = {
     RecognitionTask.PHRASES: "the weather",
     RecognitionTask.LANGUAGE: "en",
     RecognitionTask.WEB: "Sky",
+    RecognitionTask.COLORS: "#808080",
+    RecognitionTask.CROPS: "crop",
 }
 """Task → a common result, which conditions rarely compare with."""
 _TEXT_TASKS = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
@@ -52,44 +55,11 @@ _SCORE_STEP = 0.05
 _SIZE = (32, 32)
 _BOX = BoundingBox(2, 2, 18, 18)
 _AGES = range(1, 100)
-
-
-@dataclass(frozen=True, slots=True)
-class StubResponse:
-    """The stub response of one operation."""
-
-    operation: Operation
-    title: str
-    """Short description of the response for reports."""
-    content: Json
-    """Response in the service's message format."""
-    keys: tuple[str, ...] = ()
-    """Names or texts of the results in the response."""
-    kind: str = ""
-    """Type of the only entity in the response; empty if it does not matter."""
-    error: str = ""
-    """Error code of a refusal, whose message is the title; empty for other responses."""
-    depends_on_content: bool = False
-    """True for a refusal because of the request's content."""
-    text: bytes = b""
-    """Text that the service refuses; empty if the response does not depend on the text."""
-    is_still_running: bool = False
-    """True if a job is still running when its result is first requested."""
-    is_random: bool = False
-    """True if the results were drawn at random: perhaps no real input leads to them."""
-
-    @property
-    def is_refusal(self) -> bool:
-        """True if the service refuses the request."""
-        return bool(self.error or self.text)
-
-    def to_json(self) -> Json:
-        """Return the response in the format that `in_target` reads."""
-        if self.error:
-            return {"error": {"code": str(self.error), "message": self.title}}
-        if self.is_still_running:
-            return {"answer": self.content, "under_way": True}
-        return {"answer": self.content}
+_PALETTE = (
+    "#000000", "#ffffff", "#ff0000", "#00ff00", "#0000ff", "#ffff00", "#00ffff", "#ff00ff",
+)  # fmt: skip
+_CHANNEL_VALUES = range(256)
+"""Values of the red, green and blue of a colour."""
 
 
 def agree(operation: Operation, other: Operation) -> bool:
@@ -145,7 +115,11 @@ def answers_to(
     if operation.task is RecognitionTask.FACES:
         return tuple(_faces(operation, numbers))
     if operation.task is RecognitionTask.SAFETY:
-        return tuple(_judgements_of_safety(operation))
+        return tuple(_judgements_of_safety(operation, numbers))
+    if operation.task is RecognitionTask.COLORS:
+        texts = colors_near(numbers)
+    if operation.task is RecognitionTask.CROPS:
+        texts = []
     if operation.returns_job_result:
         empty, plain, *others = _named_responses(operation, texts, numbers)
         still_running = replace(
@@ -159,7 +133,15 @@ def answers_to(
         for kind in kinds
     )
     partial = _partial_responses(operation) if operation.task is RecognitionTask.WEB else ()
-    return (*_named_responses(operation, texts, numbers), *entities, *partial)
+    judged = _judgements_of_safety(operation, numbers) if operation.judges_safety else ()
+    return (*_named_responses(operation, texts, numbers), *entities, *partial, *judged)
+
+
+def colors_near(numbers: Sequence[float]) -> list[str]:
+    """Return codes of plain colours, and of shades of grey with channels near each number."""
+    near = (int(number) + step for number in numbers for step in (-1, 0, 1))
+    shades = (f"#{3 * bytes([value]).hex()}" for value in near if value in _CHANNEL_VALUES)
+    return [*_PALETTE, *dict.fromkeys(shades)]
 
 
 def _tests(condition: ServiceCondition) -> list[LiteralTest]:
@@ -215,30 +197,46 @@ def max_relative_score(operation: Operation) -> float:
 
 
 def response_judging_safety(
-    operation: Operation, likelihoods: Mapping[str, str], title: str = ""
+    operation: Operation, judged: Mapping[str, str | float], title: str = ""
 ) -> StubResponse:
     """Return a stub response that judges how likely the content of an image is unsafe.
 
     Args:
         operation: the operation that answers.
-        likelihoods: likelihood of each kind of unsafe content; others are very unlikely.
-        title: title of the response; if empty, its likelihoods.
+        judged: likelihood, or score from 0 to 1, of each kind of unsafe content; others are very
+            unlikely.
+        title: title of the response; if empty, what it judges.
     """
-    shown = ", ".join(f"{name} {judged}" for name, judged in likelihoods.items())
-    content = safety_messages_of(operation).safety_answer(likelihoods)
+    shown = ", ".join(
+        f"{name} {value if isinstance(value, str) else f'{value:g}'}"
+        for name, value in judged.items()
+    )
+    plain = content_of(operation, [(common_result_of(operation), _HIGH_SCORE)])
+    content = {**plain, **safety_messages_of(operation).safety_answer(judged)}
     return StubResponse(operation, title or shown or "nothing unsafe", content)
 
 
-def _judgements_of_safety(operation: Operation) -> Iterator[StubResponse]:
-    """Yield responses in which all kinds of content, or one kind, have each likelihood."""
-    properties = safety_messages_of(operation).UNSAFE_PROPERTIES
+def _judgements_of_safety(operation: Operation, numbers: Sequence[float]) -> Iterator[StubResponse]:
+    """Yield responses in which all kinds of content, or one kind, have each likelihood or score."""
+    messages = safety_messages_of(operation)
+    properties = messages.UNSAFE_PROPERTIES
     yield response_judging_safety(operation, {})
-    for likelihood in (*LIKELIHOODS[2:], LIKELIHOODS[0]):
-        judged = dict.fromkeys(properties, likelihood)
-        yield response_judging_safety(operation, judged, f"all kinds {likelihood}")
-    for likelihood in reversed(LIKELIHOODS):
+    values: list[str | float] = [*LIKELIHOODS[:0:-1], LIKELIHOODS[0]]
+    if messages.ARE_JUDGEMENTS_SCORED:
+        near = {
+            score + step
+            for score in _relative_scores(operation, numbers)
+            for step in (-_SCORE_STEP, 0.0, _SCORE_STEP)
+        }
+        values = [_HIGH_SCORE, *sorted(score for score in near if 0 <= score <= 1)]
+    for value in values:
+        shown = value if isinstance(value, str) else f"{value:g}"
+        yield response_judging_safety(
+            operation, dict.fromkeys(properties, value), f"all kinds {shown}"
+        )
+    for value in values:
         for name in properties:
-            yield response_judging_safety(operation, {name: likelihood})
+            yield response_judging_safety(operation, {name: value})
 
 
 def _partial_responses(operation: Operation) -> Iterator[StubResponse]:
@@ -321,11 +319,10 @@ def _named_responses(
     common = common_result_of(operation)
     if operation.task is not RecognitionTask.LANGUAGE:  # a text always has a language
         yield StubResponse(operation, "nothing recognised", content_of(operation, []))
-    variants = list(dict.fromkeys(variant for text in texts for variant in _text_variants(text)))
     if operation.task is RecognitionTask.CATEGORIES:
         topic = messages_of(operation).topic
         common, texts = topic(common), [topic(text) for text in texts]
-        variants = texts
+    variants = list(dict.fromkeys(one for text in texts for one in _variants(operation, text)))
     for text in (common, *variants):
         yield _response_with(operation, [text], _HIGH_SCORE)
     relative_scores = _relative_scores(operation, numbers)
@@ -350,8 +347,14 @@ def _named_responses(
             yield _response_with(operation, [text], _HIGH_SCORE)
 
 
-def _text_variants(text: str) -> Iterator[str]:
-    """Yield a text and variants: other capitalisation, doubled, first or last letter removed."""
+def _variants(operation: Operation, text: str) -> Iterator[str]:
+    """Yield a text and variants: other capitalisation, doubled, first or last letter removed.
+
+    Topics and colours have a fixed spelling.
+    """
+    if operation.task in {RecognitionTask.CATEGORIES, RecognitionTask.COLORS}:
+        yield text
+        return
     forms = (text, text.capitalize(), text.upper(), f"{text} {text}", text[:-1], text[1:])
     yield from filter(None, forms)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
-from ciguard.levels.app.exploration.answers import StubResponse, refusals_of
+from ciguard.levels.app.exploration.answers import refusals_of
 from ciguard.levels.app.exploration.arguments import CannotCallError, arguments_for
 from ciguard.levels.app.exploration.combinations import (
     agreeing_operations,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.exploration.function_caller import Call
     from ciguard.levels.app.exploration.process_environment import ProcessEnvironment
+    from ciguard.levels.app.exploration.stub_response import StubResponse
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.static_analysis.application import (
         Application,

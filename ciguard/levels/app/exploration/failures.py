@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.levels.app.exploration.answers import StubResponse
+from ciguard.levels.app.exploration.stub_response import StubResponse
 from ciguard.sources import UnreadableSourceError, parse_file
 
 if TYPE_CHECKING:

@@ -6,15 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.answers import (
-    StubResponse,
     common_result_of,
     content_of,
     max_score_of,
     response_judging_safety,
 )
+from ciguard.levels.app.exploration.stub_response import StubResponse
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face, ScoredSentence
-from ciguard.levels.app.providers.registered import face_messages_of, messages_of
+from ciguard.levels.app.providers.registered import (
+    face_messages_of,
+    messages_of,
+    safety_messages_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +70,9 @@ def response_recognising(operation: Operation, results: Sequence[RecognisedItem]
     keys = tuple(item.key for item in results if item.key) if is_named else ()
     kind = results[0].kind if results else ""
     content = _content(operation, results)
+    if operation.judges_safety and results:
+        judged = safety_messages_of(operation).safety_answer(results[0].likelihoods)
+        content = {**content, **judged}
     return StubResponse(operation, title, content, keys, kind, is_random=True)
 
 

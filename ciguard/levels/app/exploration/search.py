@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.app.exploration.answers import (
+    colors_near,
     common_result_of,
     max_relative_score,
     max_score_of,
@@ -153,7 +154,7 @@ class AnswerSearch:
         likely_attributes = rng.sample(attributes, rng.randint(0, min(3, len(attributes))))
         ages = [int(number) + step for number in self._numbers for step in (-10, 0, 1)]
         return RecognisedItem(
-            key=self._texts.draw(common_result_of(operation)),
+            key=self._key(operation),
             score=self._score(operation),
             kind=rng.choice(kinds),
             likelihoods={
@@ -164,6 +165,11 @@ class AnswerSearch:
             width=rng.choice(_WIDTHS),
             left=rng.choice(_LEFTS),
         )
+
+    def _key(self, operation: Operation) -> str:
+        if operation.task is not RecognitionTask.COLORS:
+            return self._texts.draw(common_result_of(operation))
+        return self._rng.choice([f"#{self._rng.randbytes(3).hex()}", *colors_near(self._numbers)])
 
     def _score(self, operation: Operation) -> float:
         rng = self._rng
@@ -186,7 +192,7 @@ def _attributes(operation: Operation) -> tuple[str, ...]:
     """Return the attributes that have a likelihood in results of an operation."""
     if operation.task is RecognitionTask.FACES:
         return face_messages_of(operation).FACE_PROPERTIES
-    if operation.task is RecognitionTask.SAFETY:
+    if operation.task is RecognitionTask.SAFETY or operation.judges_safety:
         return safety_messages_of(operation).UNSAFE_PROPERTIES
     return ()
 

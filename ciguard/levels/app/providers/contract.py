@@ -101,10 +101,17 @@ class SafetyMessages(Protocol):
     """Writes judgements of unsafe content in the JSON of a provider's services."""
 
     UNSAFE_PROPERTIES: tuple[str, ...]
-    """Kinds of unsafe content that its services judge, as fields of `safety_answer`."""
+    """Kinds of unsafe content that its services judge."""
+    ARE_JUDGEMENTS_SCORED: bool
+    """True if the services return a score for each kind, 0 to 1, and False for a likelihood."""
 
-    def safety_answer(self, likelihoods: Mapping[str, str]) -> Json:
-        """Return an answer with a likelihood, one of `LIKELIHOODS`, for each kind of content."""
+    def safety_answer(self, judged: Mapping[str, str | float]) -> Json:
+        """Return the part of an answer that judges the content of an image.
+
+        Args:
+            judged: kind of unsafe content → one of `LIKELIHOODS`, or a score from 0 to 1 if
+                `ARE_JUDGEMENTS_SCORED`; other kinds are very unlikely.
+        """
 
 
 class SpeechMessages(Protocol):

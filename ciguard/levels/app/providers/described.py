@@ -51,6 +51,20 @@ def described_result(
     return record
 
 
+def described_answer(operation: Operation, results: list[Json]) -> Json:
+    """Return an answer with the results at the path of the description.
+
+    If the description has no path, the answer is the first result, or empty without results.
+    """
+    if not operation.records:
+        return results[0] if results else {}
+    if not operation.results_path:
+        return results
+    answer: dict[str, Json] = {}
+    _put(answer, operation.results_path, results)
+    return answer
+
+
 def _put(record: Json, path: Sequence[str], value: object) -> None:
     """Set the field at a path; a number in the path is an index of a list."""
     first, *rest = path
@@ -101,7 +115,7 @@ class DescribedMessages:
         """Return an answer with the lines of text."""
         del size
         operation = self._operations[RecognitionTask.TEXT]
-        return _answer(
+        return described_answer(
             operation,
             [
                 _result(
@@ -118,7 +132,9 @@ class DescribedMessages:
         del scored_sentences
         operation = self._operations[RecognitionTask.SENTIMENT]
         sentiment = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
-        return _answer(operation, [described_result(operation, sentiment, round(score, DIGITS))])
+        return described_answer(
+            operation, [described_result(operation, sentiment, round(score, DIGITS))]
+        )
 
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
         """Yield sentiments with a score just below, at and just above each number."""
@@ -136,11 +152,11 @@ class DescribedMessages:
             if kind:
                 _put(result, kind.split("."), entity.kind)
             results.append(result)
-        return _answer(operation, results)
+        return described_answer(operation, results)
 
     def listed_answer(self, operation: Operation, scored_results: Scored) -> Json:
         """Return an answer whose results have a name and a score, the likeliest first."""
-        return _answer(
+        return described_answer(
             operation, [_result(operation, *scored) for scored in likeliest_first(scored_results)]
         )
 
@@ -158,17 +174,3 @@ def _result(operation: Operation, key: str, share: float) -> Json:
     """Return a result whose score is a share of the service's maximum score."""
     maximum = operation.between[1] if operation.between else 1.0
     return described_result(operation, key, round(maximum * share, DIGITS))
-
-
-def _answer(operation: Operation, results: list[Json]) -> Json:
-    """Return an answer with the results at the path of the description.
-
-    If the description has no path, the answer is the first result, or empty without results.
-    """
-    if not operation.records:
-        return results[0] if results else {}
-    if not operation.results_path:
-        return results
-    answer: dict[str, Json] = {}
-    _put(answer, operation.results_path, results)
-    return answer

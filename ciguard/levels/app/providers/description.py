@@ -6,7 +6,7 @@ Each provider has one TOML file. Users write such a file for a provider that cig
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _FILE = "services.toml"
@@ -54,13 +54,17 @@ class RecognitionTask(StrEnum):
     """Likelihood that an image is unsafe, for each kind of unsafe content."""
     WEB = "web"
     """Entities, best guesses and pages of the web that match an image."""
+    COLORS = "colors"
+    """Dominant colours of an image; a result is named by its hexadecimal code, `#ff0000`."""
+    CROPS = "crops"
+    """Parts to which an image may be cropped; they have no names."""
     OTHER = "other"
     """Any other property of an image."""
 
 
 TASKS_WITHOUT_INPUTS = frozenset({
     RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.SAFETY, RecognitionTask.WEB,
-    RecognitionTask.OTHER,
+    RecognitionTask.COLORS, RecognitionTask.CROPS, RecognitionTask.OTHER,
 })  # fmt: skip
 """Tasks for which `input_synthesis` makes no inputs."""
 _TEXT_TASKS = frozenset({
@@ -112,6 +116,16 @@ class Operation:
     """True if the operation returns the result of a job, which may not be done yet."""
     is_per_document: bool = False
     """True if the client returns a list, with an answer for each text of the request."""
+    judges_safety: bool = False
+    """True if the answer also judges how likely the content of an image is unsafe."""
+    feature: str = ""
+    """Name by which a request for several operations selects this one; empty if none can."""
+    fills: tuple[str, ...] = ()
+    """Fields of an answer to several operations that have the results of this one."""
+    parts: tuple[Operation, ...] = field(default=(), compare=False)
+    """Operations that a request may select; empty if the operation is a single one."""
+    fields_of_others: frozenset[str] = field(default=frozenset(), compare=False)
+    """Fields of an answer to several operations that have the results of the others."""
 
     @property
     def title(self) -> str:
@@ -201,33 +215,51 @@ def _client(
 ) -> ServiceClient:
     reader.refuse_unknown_keys(raw, {"name", "made_by", "service", "about", "operations"}, where)
     name = reader.text(raw, "name", where)
-    operations = raw.get("operations")
-    if not isinstance(operations, dict) or not operations:
+    tables = raw.get("operations")
+    if not isinstance(tables, dict) or not tables:
         key = f"{where}.operations"
-        raise reader.invalid_value(key, operations, "a table with a key for each operation")
+        raise reader.invalid_value(key, tables, "a table with a key for each operation")
+    operations = {
+        method: _operation(
+            reader, table, Operation(provider, name, method, RecognitionTask.OTHER), where
+        )
+        for method, table in tables.items()
+    }
+    parts = _parts_of(operations.values())
     return ServiceClient(
         name=name,
         factories=reader.texts(raw, "made_by", where),
         service=reader.text(raw, "service", where, default=""),
         operations={
-            method: _operation(
-                reader, table, Operation(provider, name, method, RecognitionTask.OTHER), where
-            )
-            for method, table in operations.items()
+            method: replace(operation, parts=parts)
+            if reader.flag(tables[method], "by_feature", f"{where}.operations.{method}")
+            else operation
+            for method, operation in operations.items()
         },
         input_parameter=reader.argument(raw, "about", where),
     )
+
+
+def _parts_of(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    """Return the operations that one request may select by their features."""
+    parts = [operation for operation in operations if operation.feature]
+    fields = {name for part in parts for name in part.fills}
+    return tuple(
+        replace(part, fields_of_others=frozenset(fields.difference(part.fills))) for part in parts
+    )
+
+
+_OPERATION_KEYS = frozenset({
+    "task", "records", "between", "per_document", "by_name", "begun_before", "judges_safety",
+    "feature", "fills", "by_feature",
+})  # fmt: skip
 
 
 def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where: str) -> Operation:
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
         raise reader.invalid_value(where, raw, "a table")
-    reader.refuse_unknown_keys(
-        raw,
-        {"task", "records", "between", "per_document", "by_name", "begun_before", *Field},
-        where,
-    )
+    reader.refuse_unknown_keys(raw, {*_OPERATION_KEYS, *Field}, where)
     task = reader.text(raw, "task", where)
     if task not in set(RecognitionTask):
         key, wanted = f"{where}.task", f"one of {', '.join(RecognitionTask)}"
@@ -244,6 +276,9 @@ def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where:
         is_by_job_name=reader.flag(raw, "by_name", where),
         returns_job_result=reader.flag(raw, "begun_before", where),
         is_per_document=reader.flag(raw, "per_document", where),
+        judges_safety=reader.flag(raw, "judges_safety", where),
+        feature=reader.text(raw, "feature", where, default=""),
+        fills=reader.texts(raw, "fills", where) if "fills" in raw else (),
     )
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.static_analysis.application import MAIN
 from ciguard.levels.app.static_analysis.values import Value
 from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ciguard.levels.app.providers.description import Operation, ServiceClient
     from ciguard.levels.app.static_analysis.scope import FunctionScope
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Callees:
@@ -36,14 +39,31 @@ class Callees:
         """
         operations = self._value_of(node.func).operations
         if operations or self.functions(node):
-            return operations
+            return frozenset(part for operation in operations for part in self._parts(operation))
         if not isinstance(node.func, ast.Attribute):
             return self._passed_operations(node)
         receiver, method = self._value_of(node.func.value), node.func.attr
         if receiver.instances or receiver.clients:
             return frozenset()
         operation = self._scope.state.operation_by_name(self._scope.module, method)
-        return frozenset({operation}) if operation else self._passed_operations(node)
+        return frozenset(self._parts(operation)) if operation else self._passed_operations(node)
+
+    def _parts(self, operation: Operation) -> Sequence[Operation]:
+        """Return the operations that a request selects: those whose features the code names.
+
+        The features are searched for in the function, else in the top-level code of its file, else
+        in the whole file. If nothing names any, the request may select all operations.
+        """
+        if not operation.parts:
+            return (operation,)
+        file = self._scope.state.routines[f"{self._scope.module.name}.{MAIN}".lstrip(".")].routine
+        top_level = [node for node in file.body if not isinstance(node, _DEFINITIONS)]
+        for body in (self._scope.function.routine.body, top_level, file.body):
+            names = set(_names_and_texts(body))
+            selected = [part for part in operation.parts if part.feature in names]
+            if selected:
+                return selected
+        return operation.parts
 
     def _passed_operations(self, node: ast.Call) -> frozenset[Operation]:
         arguments = (*node.args, *(argument.value for argument in node.keywords))
@@ -115,6 +135,16 @@ def _is_any_service(node: ast.Call) -> bool:
     ]
     services = services or node.args[:1]
     return bool(services) and not _text(services[0])
+
+
+def _names_and_texts(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the attributes that statements name, and their strings."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        match node:
+            case ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                yield name
+            case _:
+                pass
 
 
 def _text(node: ast.expr) -> str:

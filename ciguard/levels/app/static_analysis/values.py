@@ -19,6 +19,8 @@ _MAX_FLOWS = 3
 
 _CONSTANT_INDEX = re.compile(r"\[(?P<key>-?\d+|'[^']*')\]$|\.(?:get|pop)\((?P<name>'[^']*')")
 """Step that reads the item under a constant index."""
+_FIELD = re.compile(r"\.(?P<attribute>\w+)|\['(?P<key>\w+)'\]")
+"""Step that reads a field."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,8 +68,16 @@ class ValueFlow:
     def then(self, step: str) -> ValueFlow | None:
         """Return the flow with one more step; a repeat is dropped unless it takes an item.
 
-        None if the step reads another item of a tuple or dictionary than this one.
+        None if the step reads another item of a tuple or dictionary than this one, or the results
+        of another operation than this one.
         """
+        if isinstance(self.source, Answer) and self.source.operation.fields_of_others:
+            field = _field_of(step)
+            if field in self.source.operation.fields_of_others:
+                return None
+            if field in self.source.operation.fills:
+                into = (known for known in self.steps if known.startswith(INTO))
+                return ValueFlow(self.source, (*into, step))
         item = _item_of(self.steps)
         if item and _CONSTANT_INDEX.match(step):
             return self._taken_out() if _is_index_of(step, item) else None
@@ -161,6 +171,12 @@ def _item_of(steps: tuple[str, ...]) -> str:
     """Return the index under which a tuple or dictionary has a value; empty if none has it."""
     outer = [step for step in steps if not step.startswith(INTO)][-1:]
     return outer[0].removeprefix(ITEM) if outer and outer[0].startswith(ITEM) else ""
+
+
+def _field_of(step: str) -> str:
+    """Return the field that a step reads, as an attribute or by its key; empty if it reads none."""
+    match = _FIELD.fullmatch(step)
+    return (match["attribute"] or match["key"]) if match else ""
 
 
 def _is_index_of(step: str, item: str) -> bool:

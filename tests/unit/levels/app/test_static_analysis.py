@@ -22,6 +22,11 @@ from ciguard.levels.app.static_analysis import (
 from ciguard.levels.app.static_analysis.conditions import LiteralTest
 
 PROVIDERS = known_providers()
+PARTS = next(
+    operation.parts
+    for provider in PROVIDERS
+    for operation in provider.operations("batch_annotate_images")
+)
 
 
 def found_in(folder: Path, **files: str) -> dict[str, ServiceFunction]:
@@ -817,9 +822,63 @@ def test_annotation_of_a_parameter_is_trusted(tmp_path: Path) -> None:
     )
 
     assert set(functions) == {"eyes.Ears.hear", "app.see", "app.hear"}
-    assert operations(functions["app.see"]) == {"annotate_image"}
+    assert operations(functions["app.see"]) > {"label_detection", "face_detection"}
     assert clients(functions["app.see"]) == {"client"}
     assert conditions(functions["app.hear"]) == ["ears.hear(content)"]
+
+
+def test_request_for_several_features_calls_those_that_the_code_names(tmp_path: Path) -> None:
+    functions = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+        FEATURES = ["LABEL_DETECTION", "SAFE_SEARCH_DETECTION"]
+
+        def is_cat(response):
+            return response.label_annotations[0].description == "Cat"
+
+        def texts(image):
+            features = [{"type_": vision.Feature.Type.TEXT_DETECTION}]
+            found = client.annotate_image({"image": image, "features": features})
+            if found.full_text_annotation.text or found.label_annotations:
+                return found
+
+        def several(image):
+            request = {"image": image, "features": [{"type_": name} for name in FEATURES]}
+            for found in client.batch_annotate_images(requests=[request]).responses:
+                if found.safe_search_annotation.adult > 3:
+                    return None
+                if found.label_annotations[0].description == "Cat":
+                    return True
+                if is_cat(found):
+                    return False
+
+        """,
+        eyes="""
+        from google.cloud import vision
+
+        def all_features(image):
+            return vision.ImageAnnotatorClient().annotate_image({"image": image})
+        """,
+    )
+
+    assert {name: operations(function) for name, function in functions.items()} == {
+        "app.texts": {"text_detection"},
+        "app.several": {"label_detection", "safe_search_detection"},
+        "eyes.all_features": {part.name for part in PARTS},
+    }
+    assert {
+        condition.goal.text: [answer.operation.name for answer, _ in condition.answers]
+        for function in functions.values()
+        for condition in function.goals
+        if condition.goal.is_condition
+    } == {
+        "found.full_text_annotation.text": ["text_detection"],
+        "found.safe_search_annotation.adult > 3": ["safe_search_detection"],
+        "found.label_annotations[0].description == 'Cat'": ["label_detection"],
+        "is_cat(found)": ["label_detection"],
+    }
 
 
 def test_client_is_distinguished_from_its_container(tmp_path: Path) -> None:

@@ -52,6 +52,13 @@ _SENTIMENTS = ("positive", "negative", "neutral")
 _SIDE = 32
 """Width and height of the image in answers, in pixels."""
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
+UNSAFE_PROPERTIES: tuple[str, ...] = ("adult", "racy", "gory")
+ARE_JUDGEMENTS_SCORED: bool = True
+_UNSAFE_SCORES = {
+    "VERY_UNLIKELY": 0.01, "UNLIKELY": 0.25, "POSSIBLE": 0.5, "LIKELY": 0.75, "VERY_LIKELY": 0.97,
+}  # fmt: skip
+_MIN_UNSAFE = 0.5
+"""Score above which the service calls content unsafe."""
 _TEXT_BOX = BoundingBox(2, 2, 18, 18)
 _NO_LANGUAGE = ("(Unknown)", 0.0)
 _MAX_LENGTH = 5_120
@@ -235,17 +242,45 @@ def _image_analysis(scored_results: Scored) -> Json:
     ]
     tags = label_answer(scored_results)["tags"]
     place = {"x": 2, "y": 2, "w": 18, "h": 18}
-    brands = [{**tag, "rectangle": place} for tag in tags]
-    return {**image_answer(tags, captions, objects, lines), "brands": brands}
+    is_doubtful = bool(tags) and tags[0]["confidence"] < _DOUBTFUL
+    return {
+        **image_answer(tags, captions, objects, lines),
+        "brands": [{**tag, "rectangle": place} for tag in tags],
+        "faces": [
+            {"age": 30, "gender": _GENDERS[(len(tags) - index) % 2], "face_rectangle": _FACE_PLACE}
+            for index in range(len(tags))
+        ],
+        # That varies apart from the names of colours.
+        "color": {**_colors([tag["name"].capitalize() for tag in tags]), "is_bw_img": is_doubtful},
+    }
 
 
-_GREY = {
-    "dominant_color_foreground": "Grey",
-    "dominant_color_background": "Grey",
-    "dominant_colors": ["Grey"],
-    "accent_color": "808080",
-    "is_bw_img": False,
-}
+_GENDERS = ("Female", "Male")
+_FACE_PLACE = {"left": 2, "top": 2, "width": 18, "height": 18}
+_DOUBTFUL = 0.5
+
+
+def _colors(names: Sequence[str]) -> dict[str, Json]:
+    """Return the colours of an image; the first one dominates its foreground and background."""
+    first = names[0] if names else "Grey"
+    return {
+        "dominant_color_foreground": first,
+        "dominant_color_background": first,
+        "dominant_colors": names or [first],
+        "accent_color": "808080",
+        "is_bw_img": False,
+    }
+
+
+def safety_answer(judged: Mapping[str, str | float]) -> Json:
+    """Return the scores of unsafe content, and which kinds the image contains."""
+    adult: dict[str, Json] = {}
+    for name in UNSAFE_PROPERTIES:
+        value = judged.get(name, "VERY_UNLIKELY")
+        score = _UNSAFE_SCORES.get(value, 0.0) if isinstance(value, str) else value
+        adult[f"is_{name}_content"] = score > _MIN_UNSAFE
+        adult["gore_score" if name == "gory" else f"{name}_score"] = round(score, DIGITS)
+    return {"adult": adult}
 
 
 def image_answer(
@@ -260,7 +295,6 @@ def image_answer(
         lines: lines in the form of `read_results` in `text_answer`.
     """
     whole = {"x": 0, "y": 0, "w": _SIDE, "h": _SIDE}
-    safe = {"is_adult_content": False, "is_racy_content": False, "is_gory_content": False}
     return {
         "tags": tags,
         "objects": objects,
@@ -268,9 +302,9 @@ def image_answer(
         **category_answer([(tag["name"], tag["confidence"]) for tag in tags]),
         "faces": [],
         "brands": [],
-        "color": _GREY,
+        "color": _colors([]),
         "image_type": {"clip_art_type": 0, "line_drawing_type": 0},
-        "adult": {**safe, "adult_score": 0.01, "racy_score": 0.01, "gore_score": 0.01},
+        **safety_answer({}),
         "metadata": _SIZE,
         "model_version": "2023-10-01",
         "tags_result": {"values": tags},

@@ -28,6 +28,7 @@ PROVIDER = Provider(
     messages=messages,
     faces=face_messages,
     speech=speech_messages,
+    safety=messages,
     answered=_ANSWERED,
     limits=ServiceLimits(
         no_image="Input data is not a valid image.",

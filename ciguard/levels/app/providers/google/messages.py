@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal
-from ciguard.levels.app.providers.described import described_result
+from ciguard.levels.app.providers.described import described_answer, described_result
 from ciguard.levels.app.providers.description import (
     TASKS_WITHOUT_INPUTS,
     MediaKind,
@@ -40,6 +40,7 @@ TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - TASKS_WITHOUT_I
 FACE_PROPERTIES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
 UNSAFE_PROPERTIES: tuple[str, ...] = ("adult", "spoof", "medical", "violence", "racy")
+ARE_JUDGEMENTS_SCORED: bool = False
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
 _STEP = 0.05
 """Distance of scores from a number in a condition."""
@@ -238,10 +239,10 @@ def speech_answer(scored_results: Scored) -> Json:
     return {"results": results} if results else {}
 
 
-def safety_answer(likelihoods: Mapping[str, str]) -> Json:
+def safety_answer(judged: Mapping[str, str | float]) -> Json:
     """Return the likelihood of each kind of unsafe content; unlisted kinds are very unlikely."""
-    judged = {name: likelihoods.get(name, "VERY_UNLIKELY") for name in UNSAFE_PROPERTIES}
-    return {"safe_search_annotation": judged}
+    likelihoods = {name: judged.get(name, "VERY_UNLIKELY") for name in UNSAFE_PROPERTIES}
+    return {"safe_search_annotation": likelihoods}
 
 
 def _web_answer(operation: Operation, scored_results: Scored) -> Json:
@@ -266,16 +267,32 @@ def _web_answer(operation: Operation, scored_results: Scored) -> Json:
     }
 
 
+def _color_answer(operation: Operation, scored_results: Scored) -> Json:
+    """Return the dominant colours of an image, which are named by their codes, `#ff0000`."""
+    channels = ("red", "green", "blue")
+    colors = [
+        {
+            "color": dict(zip(channels, bytes.fromhex(code.lstrip("#")), strict=True)),
+            "score": score,
+            "pixel_fraction": score,
+        }
+        for code, score in likeliest_first(scored_results)
+    ]
+    return described_answer(operation, colors) if colors else {}
+
+
 def listed_answer(operation: Operation, scored_results: Scored) -> Json:
-    """Return landmarks, logos or entities of the web, with fields at the described paths."""
+    """Return results of any other operation, with fields at the described paths."""
     if operation.task is RecognitionTask.WEB:
         return _web_answer(operation, scored_results)
+    if operation.task is RecognitionTask.COLORS:
+        return _color_answer(operation, scored_results)
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
     records = [
-        described_result(operation, name, score, poly)
+        described_result(operation, name, score, {**poly, "importance_fraction": score})
         for name, score in likeliest_first(scored_results)
     ]
-    return {operation.records: records} if records else {}
+    return described_answer(operation, records) if records else {}
 
 
 def refusals(operation: Operation) -> Sequence[Refusal]:

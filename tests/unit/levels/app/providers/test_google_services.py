@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
 from ciguard.levels.app.providers.codes import Code
+from ciguard.levels.app.providers.google.in_target.messages import _FEATURES as ANSWERED_FEATURES
 from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
 from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
+from ciguard.levels.app.providers.registered import PROVIDERS
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.simulated import SimulationEngine
@@ -54,6 +56,18 @@ def test_codes_are_those_of_grpc_and_http(code: Code) -> None:
     assert grpc.StatusCode[code].value[0] == code.number
     known = exceptions.from_grpc_status(grpc.StatusCode[code], "")  # type: ignore[no-untyped-call]
     assert known.code in {None, code.http_status}
+
+
+def test_described_features_are_those_that_requests_may_select() -> None:
+    described = {
+        operation.feature: operation.name
+        for client in PROVIDERS.get("google").description.clients
+        for operation in client.operations.values()
+        if operation.feature
+    }
+
+    assert described == ANSWERED_FEATURES
+    assert described.keys() == set(_FEATURES).difference({"", "TYPE_UNSPECIFIED"})
 
 
 def test_features_and_document_types_have_the_numbers_of_google() -> None:

@@ -82,8 +82,9 @@ _CODES = {
 _INTERNAL_CODE = "InternalServerError"
 _RETRY_AFTER_S = 1
 """Delay before each retry of a client, in seconds; delays that clients choose sum to minutes."""
-_OBJECT = "object_property"
-"""Client's name for the field that the service calls `object`."""
+_SERVICE_NAMES = {"object_property": "object", "is_bw_img": "isBWImg"}
+"""Client's name of a field → name in the service, where these differ in more than the case."""
+_CLIENT_NAMES = {name: own for own, name in _SERVICE_NAMES.items()}
 _WORDS = re.compile(r"_(\w)")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
@@ -328,13 +329,11 @@ def _with_service_names(content: Json) -> Json:
 
 
 def _camel_name(name: str) -> str:
-    return "object" if name == _OBJECT else _WORDS.sub(lambda match: match[1].upper(), name)
+    return _SERVICE_NAMES.get(name) or _WORDS.sub(lambda match: match[1].upper(), name)
 
 
 def _snake_name(name: str) -> str:
-    return (
-        _OBJECT if name == "object" else _CAPITALS.sub(lambda match: f"_{match[1].lower()}", name)
-    )
+    return _CLIENT_NAMES.get(name) or _CAPITALS.sub(lambda match: f"_{match[1].lower()}", name)
 
 
 def _rename_fields(content: Json, rename: Callable[[str], str]) -> Json:

@@ -21,6 +21,8 @@ _FEATURES = {
     "DOCUMENT_TEXT_DETECTION": "document_text_detection",
     "LANDMARK_DETECTION": "landmark_detection", "LOGO_DETECTION": "logo_detection",
     "SAFE_SEARCH_DETECTION": "safe_search_detection", "WEB_DETECTION": "web_detection",
+    "IMAGE_PROPERTIES": "image_properties", "CROP_HINTS": "crop_hints",
+    "PRODUCT_SEARCH": "product_search",
 }  # fmt: skip
 _IMAGES = "BatchAnnotateImages"
 _METHODS = {
