@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from accounting import children_cpu_s
-from graph_defects import DEFECTS
+from graph_defects import DEFECTS, defect_named_by
 from planted_campaign import built_wheel, campaign, planting_parser, print_buckets
 
 from ciguard.campaign.catalogue import catalogue
@@ -35,6 +35,7 @@ from ciguard.domain.findings import Confirmation, PairKind
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher, Job
+from ciguard.levels import select
 from ciguard.levels.graph.level import GraphLevel, GraphSizes
 from ciguard.levels.graph.probing import probed
 from ciguard.levels.graph.refusals import graphs_in
@@ -119,7 +120,7 @@ class Bench:
         The figures are those after all chosen APIs were sampled.
         """
         known = catalogue(self.name, self._environment, self._dispatcher).known.records
-        records = list(comparable(known.values()))
+        records = list(comparable(select(known.values())))
         if options.apis:
             chosen = random.Random(options.seed)
             records = chosen.sample(records, min(options.apis, len(records)))
@@ -286,19 +287,8 @@ def _found_in_group(
         buckets = campaign("graph", targets, options, out, globs)
     found: dict[str, list[Bucket]] = {}
     for bucket in buckets:
-        name = bucket.finding.api.rpartition(".")[2].lower()
-        found.setdefault(_defect_of(name, group), []).append(bucket)
+        found.setdefault(defect_named_by(bucket.finding.api, group), []).append(bucket)
     return found
-
-
-def _defect_of(name: str, group: Sequence[Defect]) -> str:
-    """Return the defect that names the longest part of an API's name; empty if none does."""
-    lengths = {
-        defect.name: max((len(part) for part in defect.operators if part in name), default=0)
-        for defect in group
-    }
-    best = max(lengths, key=lambda each: lengths[each])
-    return best if lengths[best] else ""
 
 
 def same(options: Namespace) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Defect(NamedTuple):
@@ -31,7 +34,7 @@ DEFECTS = (
     Defect("addcmul-value", "addcmul ignores value", ("addcmul",)),
     Defect("addcdiv-sign", "addcdiv subtracts", ("addcdiv",)),
     Defect("lerp-weight", "lerp swaps start and end", ("lerp",)),
-    Defect("clamp-min", "clamp_min takes the minimum", ("clamp_min", "clamp", "clip", "relu")),
+    Defect("clamp-min", "clamp ignores the minimum", ("clamp", "clip", "relu")),
     Defect("var-correction", "var divides by n always", ("var", "std", "norm")),
     Defect(
         "flip-last", "flip leaves out the last dimension", ("flip", "fliplr", "flipud", "rot90")
@@ -57,3 +60,19 @@ DEFECTS = (
     Defect("cast-floor", "casts to integers round negatives down", ("int", "long", "to")),
 )
 """All defects."""
+
+
+def defect_named_by(api: str, planted: Sequence[Defect]) -> str:
+    """Return the name of the defect that the name of a wrong API points to; empty if none.
+
+    That is the one with the longest operator in the name, and of several, the one whose own
+    operator it is: a mean that is too large is in `mean` rather than a sum that begins with 1.
+    """
+    name = api.rpartition(".")[2].lower()
+    named = [
+        (len(operator), -place, defect.name)
+        for defect in planted
+        for place, operator in enumerate(defect.operators)
+        if operator in name
+    ]
+    return max(named)[2] if named else ""

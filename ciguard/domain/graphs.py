@@ -67,6 +67,8 @@ class GraphCase:
     double precision ignores it."""
     layout: str = ""
     """Name of the layout in which the tensors lie in memory; empty for contiguous tensors."""
+    copies: bool = False
+    """True to return copies of the results: compilers make views outside of compiled code."""
     raises_division: bool = False
     """True to raise an error where the library divides by 0 in numpy, for which it returns 0."""
     stage: str = ""
@@ -127,6 +129,7 @@ class GraphCase:
             "grows": self.grows,
             "autocast": self.autocast,
             "layout": self.layout,
+            "copies": self.copies,
             "divides": self.raises_division,
             "stage": self.stage,
             "runs": self.runs_stage,
@@ -211,6 +214,7 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             grows=bool(rest.get("grows", False)),
             autocast=str(rest.get("autocast", "")),
             layout=str(rest.get("layout", "")),
+            copies=bool(rest.get("copies", False)),
             raises_division=bool(rest.get("divides", False)),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),

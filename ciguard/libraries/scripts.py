@@ -53,8 +53,13 @@ class Writer:
     autocast: str = ""
     """Statement that begins a block in which calls may compute in a lower precision, `{dtype}`, as
     in `Adapter.autocasting`. Empty if the adapter cannot."""
+    copied: str = ""
+    """Definition of a function `copied` that does what `Adapter.copied` does. Empty if there is
+    none."""
     layouts: Mapping[str, str] = field(default_factory=dict)
     """Expressions of `{tensor}` as `Adapter.laid_out` returns it, by layout."""
+    overlapping: frozenset[str] = frozenset()
+    """Layouts in which several elements share memory, so that they are equal."""
     builds_layers_late: bool = False
     """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""

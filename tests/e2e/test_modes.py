@@ -41,6 +41,7 @@ from ciguard.libraries import LIBRARIES
 from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER, Environment
+from ciguard.writing import writer_of
 
 if TYPE_CHECKING:
     from ciguard.domain.case import Case
@@ -273,6 +274,31 @@ def test_autocast_lets_products_compute_in_the_lower_type(
         ("float64", "float64"),
         ("float64", "float64"),
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.library("torch")
+@pytest.mark.parametrize("mode", ["aot_eager", "compile", "export", "trace"])
+def test_modes_return_copies_of_views_of_tensors_in_every_layout(
+    environment_of: EnvironmentOf, mode: str
+) -> None:
+    square = tensor(3, 3)
+    rows = call("torch.split", ResultValue(0, -1, square), LiteralValue(2))
+    part = call("torch.narrow", ResultValue(0, -1, square), *map(LiteralValue, (1, 0, 2)))
+    case = GraphCase(api="torch.split", steps=(square, rows, part), outputs=(1, 2), copies=True)
+    layouts = ["", *writer_of("torch").layouts]
+    cases = [replace(case, layout=layout) for layout in layouts]
+
+    pairs = zip(
+        outcomes_of(in_mode(environment_of("torch"), "torch", EAGER), *cases),
+        outcomes_of(in_mode(environment_of("torch"), "torch", mode), *cases),
+        strict=True,
+    )
+
+    for eager, compiled in pairs:
+        assert isinstance(eager, Passed), eager
+        assert isinstance(compiled, Passed), compiled
+        assert outcome_difference(eager, compiled) is None
 
 
 @pytest.mark.slow

@@ -73,6 +73,13 @@ class ArraysAdapter(Adapter):
         assert layout == "fortran"
         return np.asfortranarray(tensor)
 
+    @property
+    def copied(self) -> Callable[[Any], Any]:
+        def copied(result: Any) -> Any:
+            return result.copy() if isinstance(result, np.ndarray) else list(map(copied, result))
+
+        return copied
+
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         return {"tripled": lambda function, tensors: function(*tensors) * 3}
 

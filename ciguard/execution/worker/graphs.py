@@ -65,7 +65,7 @@ class Graph:
     def function(self, case: dict[str, Any]) -> Callable[..., Any]:
         """Return the function of the tensors that returns the outputs."""
         lines = [self.statement(number, step) for number, step in enumerate(case["steps"])]
-        outputs = [f"v{number}" for number in case["outputs"]]
+        outputs = [self._returned(number) for number in case["outputs"]]
         returned = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)},)"
         parameters = ", ".join(f"x{number}" for number in range(len(self.tensors)))
         body = "".join(f"    {line}\n" for line in lines)
@@ -74,6 +74,13 @@ class Graph:
         exec(compile(source, FILE, "exec"), self.scope)  # noqa: S102 - names of ours, and literals
         function: Callable[..., Any] = self.scope["graph"]
         return function
+
+    def _returned(self, number: int) -> str:
+        """Return the expression of an output."""
+        if not self.case.get("copies"):
+            return f"v{number}"
+        self.scope["copied"] = self.adapter.copied
+        return f"copied(v{number})"
 
     def statement(self, number: int, step: list[Any]) -> str:
         """Return the statement that binds the result of a step."""

@@ -94,6 +94,10 @@ class GraphSizes:
     """Share of the batches whose tensors lie in memory in one of `layouts`."""
     layouts: tuple[str, ...] = ()
     """Layouts that the library's adapter knows."""
+    copy_share: float = 0.0
+    """Share of the units that return copies of their results."""
+    overlapping: frozenset[str] = frozenset()
+    """Layouts in which elements share memory: what a call in place does then is undefined."""
     special_share: float = 0.0
     """Share of the batches that are single calls with NaN and infinities."""
 
@@ -184,11 +188,12 @@ class GraphLevel:
     def _probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
         conditions = self._drawn_conditions(rng)
         grows = "grows" in conditions
+        # What a call in place does to a larger tensor would not be compared.
+        is_constant = grows or conditions.get("layout") in self._sizes.overlapping
         for _ in range(count):
             calls = rng.randint(self._sizes.least, self._sizes.calls)
             steps = compose(rng, self._store, calls=calls, grows=grows)
-            # What a call in place does to a larger tensor would not be compared.
-            if steps and not (grows and any(map(changes_in_place, steps))):
+            if steps and not (is_constant and any(map(changes_in_place, steps))):
                 yield replace(_probe(steps, rng), **conditions)
 
     def _drawn_conditions(self, rng: random.Random) -> Json:
@@ -224,6 +229,7 @@ class GraphLevel:
             if rng.random() < _OPEN_SHARE:
                 outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
             case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
+            case = replace(case, copies=rng.random() < self._sizes.copy_share)
             is_drawn = rng.random() < self._sizes.gradient_share
             if same and steps not in retried:
                 yield replace(case, **same)

@@ -41,6 +41,7 @@ from ciguard.levels.graph.staging import with_stage
 from ciguard.oracles import input_precision_of, judge
 from ciguard.oracles.comparing import is_numeric_difference, perturb_case
 from ciguard.oracles.relations import encode
+from ciguard.writing import writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -264,13 +265,19 @@ def _lacks_shapes(part: GraphCase, shown: Finding, defect: Defect) -> bool:
 def _first_wrong(
     part: GraphCase, shown: Finding, defect: Defect
 ) -> Generator[Request, Answers, tuple[GraphCase, Finding]]:
-    """Return the part of the first call whose own result shows the defect."""
+    """Return the part of the first call whose own result shows the defect.
+
+    Parts return copies if the library can make some, since a view that is wrong in compiled code
+    shows only in calls that use it.
+    """
     calls = [
         number
         for number, step in enumerate(part.steps)
         if isinstance(step, ApiCall) and number not in part.outputs
     ]
-    smaller = sorted((sliced(part, number) for number in calls), key=lambda case: len(case.steps))
+    copies = part.copies or bool(writer_of(defect.group.library).copied)
+    parts = [replace(sliced(part, number), copies=copies) for number in calls]
+    smaller = sorted(parts, key=lambda case: len(case.steps))
     for case, outcomes in (yield from run_parts(smaller, defect)):
         found = defect.shown(case, outcomes)
         if found is not None and not (yield from _is_explained(found, defect)):

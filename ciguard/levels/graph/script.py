@@ -44,13 +44,16 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
     """Return the statements that bind the graph's result; the graph is defined before them."""
     statements = source.steps(case.steps)
     names = [source.results[output] for output in case.outputs]
+    if case.copies:
+        names = [f"copied({name})" for name in names]
     returned = names[0] if len(names) == 1 else f"({', '.join(names)})"
     inputs = source.lifted or []
     if case.layout:
         text = source.writer.layouts[case.layout]
         source.assignments += [f"{name} = {text.format(tensor=name)}" for name in inputs]
     body = textwrap.indent("\n".join([*statements, f"return {returned}"]), "    ")
-    source.assignments.append(f"\n\ndef graph({', '.join(inputs)}):\n{body}\n\n")
+    definition = f"\n\ndef graph({', '.join(inputs)}):\n{body}\n\n"
+    source.assignments.append(f"{source.writer.copied * case.copies}{definition}")
     definition, run = _run_in_mode(inputs, source, mode)
     source.assignments += filter(None, [definition])
     lines = [run]

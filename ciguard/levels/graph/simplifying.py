@@ -45,6 +45,8 @@ def _in_plain_conditions(case: GraphCase) -> Iterator[GraphCase]:
         yield replace(case, autocast="")
     if case.layout:
         yield replace(case, layout="")
+    if case.copies:
+        yield replace(case, copies=False)
     if case.has_gradients:
         yield replace(case, has_gradients=False)
 

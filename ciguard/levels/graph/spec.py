@@ -47,6 +47,8 @@ _AUTOCAST_SHARE = 0.1
 """Share of the batches of graphs that run with autocast."""
 _LAYOUT_SHARE = 0.15
 """Share of the batches of graphs whose tensors are not contiguous."""
+_COPY_SHARE = 0.5
+"""Share of the units that return copies of their results."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
 """Exemptions of APIs that graphs do not call, since their results may differ."""
 
@@ -96,6 +98,8 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             autocast_share=_AUTOCAST_SHARE if writer.autocast else 0.0,
             layout_share=_LAYOUT_SHARE,
             layouts=tuple(writer.layouts),
+            overlapping=writer.overlapping,
+            copy_share=_COPY_SHARE if writer.copied else 0.0,
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)

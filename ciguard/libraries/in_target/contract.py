@@ -301,7 +301,9 @@ class Adapter:
         raise NotImplementedError
 
     def laid_out(self, tensor: Any, layout: str) -> Any:
-        """Return a tensor with the same elements that lies otherwise in memory.
+        """Return a tensor of the same type and shape that lies otherwise in memory.
+
+        It has the same elements, unless the layout is one of `Writer.overlapping`.
 
         Args:
             tensor: the tensor.
@@ -311,6 +313,17 @@ class Adapter:
             NotImplementedError: if the library's tensors have no strides. This is the default.
         """
         raise NotImplementedError(layout)
+
+    @property
+    def copied(self) -> Callable[[Any], Any]:
+        """The function that returns a copy of a result, a tensor or a sequence of results.
+
+        Compilers trace it, so it must not need the adapter.
+
+        Raises:
+            NotImplementedError: if the library has no views of tensors. This is the default.
+        """
+        raise NotImplementedError
 
     def run_grown(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class GlobalState:
         """
         self._accessors = list(accessors)
         self._readers = [reader for reader, _ in self._accessors]
-        self._clean = [reader() for reader in self._readers]
+        self._clean = [_kept(reader()) for reader in self._readers]
 
     def is_clean(self) -> bool:
         """Return whether every reader returns its clean value."""
@@ -33,4 +34,9 @@ class GlobalState:
             return
         for (read, write), clean in zip(self._accessors, self._clean):
             if read() != clean:
-                write(clean)
+                write(_kept(clean))
+
+
+def _kept(value: Any) -> Any:
+    """Return a value that a case cannot change: a copy of a container."""
+    return copy.copy(value) if isinstance(value, (dict, list, set)) else value

@@ -39,6 +39,14 @@ inputs = [x.requires_grad_() for x in {tuple} if x.is_floating_point()]
 result = [result, torch.autograd.grad(weighted_sum(result), inputs, allow_unused=True)]
 """
 
+_COPIED = """
+
+def copied(result):
+    if isinstance(result, torch.Tensor):
+        return result.clone()
+    return tuple([copied(part) for part in result])
+"""
+
 SCRIPT = Writer(
     imports=("import torch",),
     loaded=_LOADED_BY_TORCH,
@@ -72,13 +80,17 @@ SCRIPT = Writer(
     gradients=_GRADIENTS,
     inference="torch.set_grad_enabled(False)",
     larger="{tensor}.repeat([2 if size > 1 else 1 for size in {tensor}.shape])",
+    copied=_COPIED,
     layouts={
+        "expanded": "{tensor}[:1].expand({tensor}.shape) if {tensor}.ndim else {tensor}",
         "reversed": "{tensor}.permute(*range({tensor}.ndim)[::-1]).contiguous()"
         ".permute(*range({tensor}.ndim)[::-1])",
         "shifted": "torch.cat(({tensor}.flatten(), {tensor}.flatten()))[{tensor}.numel() :]"
         ".view({tensor}.shape)",
+        "sliding": "{tensor}.flatten().as_strided({tensor}.shape, [1] * {tensor}.ndim)",
         "stepped": "torch.stack(({tensor}, {tensor}), -1).select(-1, 0)",
     },
+    overlapping=frozenset({"expanded", "sliding"}),
     autocast="with torch.autocast(torch.get_default_device().type, dtype={dtype}):",
     is_tensor="isinstance(value, torch.Tensor)",
     read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from graph_defects import DEFECTS
+import pytest
+from graph_defects import DEFECTS, defect_named_by
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "graph_defects"
 
@@ -35,3 +36,16 @@ def test_every_defect_in_the_table_can_be_planted() -> None:
 
 def test_every_defect_names_the_operators_that_it_breaks() -> None:
     assert all(defect.operators and defect.says for defect in DEFECTS)
+
+
+@pytest.mark.parametrize(
+    ("api", "named"),
+    [
+        ("torch.log_softmax", "log-softmax-sum"),
+        ("torch.Tensor.mean", "mean-scale"),
+        ("torch.Tensor.sum", "sum-identity"),
+        ("torch.linalg.matmul", ""),
+    ],
+)
+def test_an_api_names_the_defect_of_the_longest_operator_in_it(api: str, named: str) -> None:
+    assert defect_named_by(api, DEFECTS) == named

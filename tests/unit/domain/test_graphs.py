@@ -19,7 +19,7 @@ def test_any_graph_survives_a_round_trip_through_json(case: GraphCase) -> None:
 
 def test_a_probe_and_a_stage_survive_a_round_trip() -> None:
     case = replace(CHAIN, is_probe=True, is_wide=True, grows=True, raises_division=True)
-    case = replace(case, stage="fusion", runs_stage="dynamo")
+    case = replace(case, stage="fusion", runs_stage="dynamo", copies=True)
 
     assert case_from_json(case_to_json(case)) == case
 

@@ -16,7 +16,8 @@ from ciguard.domain.case import case_to_json
 from ciguard.domain.values import Explicit, LiteralValue, TensorValue, TupleValue
 from ciguard.execution import Container, Scalar, TensorOutput, decode_outputs
 from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker.graphs import UNUSABLE
+from ciguard.execution.worker.build import Builder
+from ciguard.execution.worker.graphs import UNUSABLE, Graph
 from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.modes import ModeExecutor
 
@@ -174,6 +175,21 @@ def test_a_division_by_zero_is_an_error_if_a_case_asks_so() -> None:
     with np.errstate(divide="ignore"):
         assert run(case)[0] == cells.PASSED
     assert "FloatingPointError" in run(replace(case, raises_division=True))[1]
+
+
+def test_copies_of_results_share_no_memory_with_each_other() -> None:
+    split = call("arrays.split", result(0), LiteralValue(2))
+    case = graph(PAIR, split, outputs=(0, 1))
+    adapter = ArraysAdapter()
+
+    for copies in (False, True):
+        encoded = case_to_json(replace(case, copies=copies))[2]
+        built = Graph(encoded, Builder(adapter), adapter)
+        function = built.function(encoded)
+        whole, parts = function(*built.tensors)
+        assert [np.may_share_memory(whole, part) for part in parts] == [not copies] * 2
+        _, output = run(replace(case, copies=copies))
+        assert numbers(output.items[0]) == [1.0, 2.0]
 
 
 def test_tensors_lie_in_memory_as_a_case_asks() -> None:

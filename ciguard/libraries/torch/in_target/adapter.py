@@ -317,8 +317,13 @@ class TorchAdapter(contract.Adapter):
         return tensor.repeat([2 if size > 1 else 1 for size in tensor.shape])
 
     def laid_out(self, tensor: Any, layout: str) -> Any:
-        """Return a tensor with the same elements in one of `LAYOUTS`, see `layouts`."""
+        """Return a tensor in one of `LAYOUTS`, see `layouts`."""
         return layouts.LAYOUTS[layout](tensor, self._torch)
+
+    @property
+    def copied(self) -> Callable[[Any], Any]:
+        """The function that clones a tensor, or each of a sequence."""
+        return layouts.copier(self._torch)
 
     def run_grown(
         self,

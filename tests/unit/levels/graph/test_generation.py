@@ -392,6 +392,28 @@ def test_the_tensors_of_a_batch_lie_in_memory_in_the_same_way() -> None:
     assert all(case_from_json(case_to_json(case)) == case for case in units)
 
 
+def test_no_call_changes_tensors_whose_elements_share_memory() -> None:
+    sizes = replace(
+        SIZES, layout_share=1.0, layouts=("expanded",), overlapping=frozenset({"expanded"})
+    )
+    level = GraphLevel(RECORDS, 5, sizes)
+
+    ran = [case for cases in run_level(level, 60) for case in cases if case.layout]
+
+    assert ran
+    assert not any(changes_in_place(step) for case in ran for step in case.steps)
+
+
+def test_some_units_return_copies() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, copy_share=0.5))
+
+    ran = [case for cases in run_level(level, 60) for case in cases]
+
+    assert {case.copies for case in ran if not case.is_probe} == {False, True}
+    assert not any(case.copies for case in ran if case.is_probe)
+    assert all(case_from_json(case_to_json(case)) == case for case in ran if case.copies)
+
+
 def test_compiled_apis_are_called_alone_with_special_numbers() -> None:
     level = GraphLevel(RECORDS, 5, replace(SIZES, special_share=1.0, gradient_share=1.0))
 

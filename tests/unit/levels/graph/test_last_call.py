@@ -46,6 +46,19 @@ def _first(value: object) -> float:
     return value.fill.data[0]
 
 
+CHAIN = graph(*CANCELLING.steps, call("torch.sign", result(2)), outputs=(3,), api="torch.sign")
+"""The same, with a further call, which gets another number because of the first sign."""
+
+
+@pytest.mark.parametrize("sign_is_wrong", [False, True])
+def test_each_call_is_right_for_its_inputs(*, sign_is_wrong: bool) -> None:
+    findings, _ = localised(
+        CHAIN, lambda case, target: run(case, target, sign_is_wrong=sign_is_wrong, rest=1e-9)
+    )
+
+    assert bool(findings) == sign_is_wrong
+
+
 def test_a_last_call_that_is_right_for_rounded_inputs_is_no_finding() -> None:
     findings, cases = localised(
         CANCELLING, lambda case, target: run(case, target, sign_is_wrong=False, rest=1e-9)

@@ -134,6 +134,24 @@ def test_a_wrong_result_is_traced_to_the_first_call_with_it() -> None:
     assert finding.api == "torch.sin"
 
 
+def test_a_view_that_is_wrong_in_compiled_code_is_found_by_its_copy() -> None:
+    def wrong_view(case: GraphCase, target: str) -> Outcome:
+        names = [getattr(step, "api", "") for step in case.steps]
+        is_wrong = target == COMPILED and "torch.exp" in names
+        late = {"torch.sin", "torch.cos"}
+        numbers = [
+            7.0 if is_wrong and (names[n] in late or (case.copies and "exp" in names[n])) else 1.0
+            for n in case.outputs
+        ]
+        return passed(*numbers)
+
+    (finding,), _ = localised(UNIT, wrong_view)
+
+    assert (finding.api, finding.case.apis) == ("torch.exp", ("torch.exp",))
+    assert isinstance(finding.case, GraphCase)
+    assert finding.case.copies
+
+
 def test_the_stage_that_first_shows_the_defect_is_in_the_finding() -> None:
     findings, _ = localised(UNIT, wrong_sine)
 

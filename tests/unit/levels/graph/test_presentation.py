@@ -122,7 +122,7 @@ def test_a_graph_is_tried_without_choices() -> None:
 
 
 @pytest.mark.parametrize("mode", ["compile", "trace"])
-@pytest.mark.parametrize("layout", ["reversed", "shifted", "stepped"])
+@pytest.mark.parametrize("layout", ["expanded", "reversed", "shifted", "sliding", "stepped"])
 def test_the_script_lays_its_inputs_out_before_they_are_used(layout: str, mode: str) -> None:
     text = script(replace(CHAIN, layout=layout), mode)
 
@@ -138,6 +138,16 @@ def test_a_graph_is_tried_with_contiguous_tensors() -> None:
 
     assert next(simpler_graphs(case)) == CHAIN
     assert LEVEL.origin_rows(case, lambda name: name)[-1] == ("inputs in memory", "stepped")
+
+
+def test_the_script_defines_how_results_are_copied() -> None:
+    case = replace(CHAIN, copies=True)
+    text = script(case)
+
+    ast.parse(text)
+    assert text.index("def copied(result):") < text.index("def graph(") < text.index("copied(v")
+    assert "copied" not in script(CHAIN)
+    assert next(simpler_graphs(case)) == CHAIN
 
 
 def test_a_graph_is_tried_without_autocast() -> None:

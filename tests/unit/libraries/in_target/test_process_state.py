@@ -85,3 +85,15 @@ def test_only_changed_values_are_restored() -> None:
     state.restore()
 
     assert (values, restored, state.is_clean()) == ({"a": 1, "b": 2}, ["b"], True)
+
+
+def test_a_list_that_a_case_extends_is_restored_each_time() -> None:
+    values: dict[str, list[str]] = {"callbacks": []}
+    state = GlobalState(
+        [(lambda: values["callbacks"], lambda clean: values.update(callbacks=clean))]
+    )
+
+    for _ in range(2):
+        values["callbacks"].append("a callback of a case")
+        state.restore()
+        assert values == {"callbacks": []}
