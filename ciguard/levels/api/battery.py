@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import TensorValue
 from ciguard.levels.api.options import options_of
-from ciguard.values.changes import alternatives, limits
+from ciguard.values.changes import alternatives, limits, of_further_kinds
 
 if TYPE_CHECKING:
     import random
@@ -41,6 +41,8 @@ def battery_of(
 ) -> list[ChangedArguments]:
     """Return the changes of a call, each once, the first of each kind before the second of any.
 
+    Values of kinds that seldom show a difference come last, since most batteries end before them.
+
     Args:
         slots: the parameters of the API.
         scope: the arguments of the call.
@@ -49,11 +51,12 @@ def battery_of(
     """
     values = scope.values
     columns = [_options(slots, scope, rng)]
-    changes = alternatives(values, _further(slots, scope, rng))
-    columns += [_named(values, changed) for changed in changes]
+    further = _further(slots, scope, rng)
+    columns += [_named(values, changed) for changed in alternatives(values, further)]
     valid = [form for form in forms if not form.instead_of]
     columns += [_in_forms(values, name, valid) for name in values]
-    return _in_turn(columns)
+    last = [_named(values, changed) for changed in of_further_kinds(values, further)]
+    return _each_once(chain(_in_turn(columns), _in_turn(last)))
 
 
 def limits_of(
@@ -68,7 +71,7 @@ def limits_of(
     """
     values = scope.values
     changes = limits(values, _further(slots, scope, rng))
-    return _in_turn([_named(values, changed) for changed in changes])
+    return _each_once(_in_turn([_named(values, changed) for changed in changes]))
 
 
 def _further(
@@ -82,11 +85,14 @@ def _further(
     }
 
 
-def _in_turn(columns: Sequence[Iterator[ChangedArguments]]) -> list[ChangedArguments]:
-    """Return the changes of all columns, each once, the first of each before the second of any."""
+def _in_turn(columns: Sequence[Iterator[ChangedArguments]]) -> Iterator[ChangedArguments]:
+    """Yield the changes of all columns, the first of each before the second of any."""
     rows = chain.from_iterable(zip_longest(*columns))
-    unique = {tuple(change.values.items()): change for change in rows if change is not None}
-    return list(unique.values())
+    yield from (change for change in rows if change is not None)
+
+
+def _each_once(changes: Iterator[ChangedArguments]) -> list[ChangedArguments]:
+    return list({tuple(change.values.items()): change for change in changes}.values())
 
 
 def _options(

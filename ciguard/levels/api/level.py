@@ -91,10 +91,20 @@ class ApiLevel:
 
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
+        return self.drawn(api, number, drawn_before=number)
+
+    def drawn(self, api: str, number: int, *, drawn_before: int) -> Batch:
+        """Return a batch of drawn calls of an API.
+
+        Args:
+            api: name of the API.
+            number: number of earlier batches of the API.
+            drawn_before: number of these whose calls were drawn, which determines the size.
+        """
         generator = self.generator(api)
         rng = self.random_generator(api, number)
         mix = self._mixes.later if number else self._mixes.first
-        size = self._sizes[min(number, len(self._sizes) - 1)]
+        size = self._sizes[min(drawn_before, len(self._sizes) - 1)]
         return Batch(
             api=api,
             kind=self.record(api).kind,

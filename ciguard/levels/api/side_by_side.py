@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.intent import Intent
 from ciguard.levels import Batch
 from ciguard.levels.api.call_mix import FROM_CONFORMING
-from ciguard.levels.api.level import ApiLevel
+from ciguard.levels.api.level import BATCH_SIZES, ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +31,17 @@ class SideBySideLevel(ApiLevel):
         """Create the level for the records of APIs and the seed of the run."""
         super().__init__(apis, seed, mixes=FROM_CONFORMING)
 
+    @property
+    def batch_sizes(self) -> Sequence[int]:
+        """Numbers of calls in the first batches of an API; see `ApiLevel.batch_sizes`."""
+        first, second, later = BATCH_SIZES
+        return first, 1 + _CHANGES, second, 1 + _CHANGES, later
+
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
         has_passed = bool(self.generator(api).experience.examples)
         if number % 2 == 0 or (number == 1 and not has_passed):
-            return super().visit(api, number)
+            return self.drawn(api, number, drawn_before=(number + 1) // 2)
         calls = self._part_of_battery(api, number)
         return Batch(api=api, kind=self.record(api).kind, cases=calls)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import pytest
 
@@ -18,10 +19,11 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.values.changes.alternatives import (
+    alternatives,
     at_limits,
     joint_dtypes,
     joint_sizes,
-    other_kinds,
+    of_further_kinds,
 )
 
 TENSOR = TensorValue("float32", (2, 3), Uniform(1, 0.0, 1.0))
@@ -34,15 +36,26 @@ ONE, TWO, THREE = map(LiteralValue, (1, 2, 3))
     [TENSOR, ONE, LiteralValue(None), LiteralValue("same"), LiteralValue(0.5), ListValue((ONE,))],
 )
 def test_other_kinds_are_all_kinds_but_that_of_the_value(value: Value) -> None:
-    others = list(other_kinds(value))
+    every = chain(*alternatives({"x": value}, {}), *of_further_kinds({"x": value}, {}))
+    others = {kind(change["x"]) for change in every}
 
-    assert len(others) == 7
-    if isinstance(value, LiteralValue):
-        assert type(value.value) not in {
-            type(other.value) for other in others if isinstance(other, LiteralValue)
-        }
-    else:
-        assert type(value) not in set(map(type, others))
+    every_kind = {type(None), str, int, float, bool, ListValue, DtypeValue, TensorValue}
+    assert others | {kind(value)} >= every_kind
+    of_its_kind = [other["x"] for other in chain(*of_further_kinds({"x": value}, {}))]
+    assert kind(value) not in map(kind, of_its_kind)
+
+
+def test_none_and_a_text_precede_the_limits_of_a_value_and_further_kinds_follow_all() -> None:
+    columns = [[change["x"] for change in column] for column in alternatives({"x": ONE}, {})]
+
+    assert columns[2] == [LiteralValue(None), LiteralValue("mean")]
+    assert columns[3] == list(at_limits(ONE))
+    further = {kind(change["x"]) for change in chain(*of_further_kinds({"x": ONE}, {}))}
+    assert further == {float, bool, ListValue, DtypeValue, TensorValue}
+
+
+def kind(value: Value) -> type:
+    return type(value.value) if isinstance(value, LiteralValue) else type(value)
 
 
 def test_a_tensor_is_emptied_in_each_dimension_and_gets_other_ranks() -> None:
