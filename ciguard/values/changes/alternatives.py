@@ -6,6 +6,7 @@ of one argument may be the one that they treat differently, so all of them are m
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
@@ -36,6 +37,11 @@ _DTYPES = (
     "int16", "uint16", "uint32", "uint64", "float32", "complex128", "string",
 )  # fmt: skip
 """All dtypes; those that releases add or lose most often come first."""
+_OF_OTHER_WIDTH = {
+    "float32": "float64", "float64": "float32", "int32": "int64", "int64": "int32",
+    "complex64": "complex128", "complex128": "complex64",
+}  # fmt: skip
+"""Dtypes that programs confuse with each other."""
 _FLOATS = (float("nan"), float("inf"), -1.0, 0.0)
 _NONE_AND_TEXT: tuple[Value, ...] = (LiteralValue(None), LiteralValue("mean"))
 _OF_FURTHER_KINDS: tuple[Value, ...] = (
@@ -62,6 +68,7 @@ def alternatives(
     """
     yield joint_dtypes(values)
     yield joint_sizes(values)
+    yield own_dtypes(values)
     for name, value in {**values, **others}.items():
         yield replaced(values, name, of_other_kinds(value, _NONE_AND_TEXT))
         yield replaced(values, name, at_limits(value))
@@ -188,6 +195,16 @@ def joint_dtypes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
         for other in _DTYPES:
             if other != dtype:
                 yield from _changed(values, partial(_with_dtype, old=dtype, new=other))
+
+
+def own_dtypes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+    """Yield the arguments with one of several tensors of a dtype in the dtype of another width."""
+    count = Counter(tensor.dtype for tensor in _tensors(values))
+    for name, value in values.items():
+        if not isinstance(value, TensorValue | ArrayValue) or count[value.dtype] == 1:
+            continue
+        if other := _OF_OTHER_WIDTH.get(value.dtype):
+            yield {**values, name: _with_dtype(value, old=value.dtype, new=other)}
 
 
 def joint_sizes(values: Mapping[str, Value]) -> Iterator[dict[str, Value]]:

@@ -24,6 +24,7 @@ from ciguard.values.changes.alternatives import (
     joint_dtypes,
     joint_sizes,
     of_further_kinds,
+    own_dtypes,
 )
 
 TENSOR = TensorValue("float32", (2, 3), Uniform(1, 0.0, 1.0))
@@ -48,8 +49,8 @@ def test_other_kinds_are_all_kinds_but_that_of_the_value(value: Value) -> None:
 def test_none_and_a_text_precede_the_limits_of_a_value_and_further_kinds_follow_all() -> None:
     columns = [[change["x"] for change in column] for column in alternatives({"x": ONE}, {})]
 
-    assert columns[2] == [LiteralValue(None), LiteralValue("mean")]
-    assert columns[3] == list(at_limits(ONE))
+    assert columns[3] == [LiteralValue(None), LiteralValue("mean")]
+    assert columns[4] == list(at_limits(ONE))
     further = {kind(change["x"]) for change in chain(*of_further_kinds({"x": ONE}, {}))}
     assert further == {float, bool, ListValue, DtypeValue, TensorValue}
 
@@ -122,6 +123,16 @@ def test_joint_dtypes_change_all_tensors_of_one_dtype() -> None:
     assert {
         value.dtype for value in [o["x"] for o in changed] if isinstance(value, TensorValue)
     } == {*dtypes.EVERY} - {"float32"}
+
+
+def test_one_of_several_tensors_of_a_dtype_gets_that_of_another_width() -> None:
+    sizes = ArrayValue("int64", (2,), Constant(1))
+    values: dict[str, Value] = {"x": TENSOR, "y": TENSOR, "sizes": sizes, "n": ONE}
+
+    changed = list(own_dtypes(values))
+
+    wide = TensorValue("float64", TENSOR.shape, TENSOR.fill)
+    assert changed == [{**values, "x": wide}, {**values, "y": wide}]
 
 
 def test_joint_sizes_change_all_dimensions_of_one_size_and_all_tensors_of_one_rank() -> None:
