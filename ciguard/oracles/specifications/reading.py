@@ -105,10 +105,13 @@ def with_conventions(
 ) -> dict[str, tuple[Specification, ...]]:
     """Return stated specifications and, for aspects without one, those of conventions.
 
-    A default or a number in the description that a convention forbids refutes it.
+    A default or a number in the description that a convention forbids refutes it. A parameter that
+    the library may ignore has none: it has nothing to reject there.
     """
     specifications = dict(stated)
     for index, parameter in enumerate(record.parameters):
+        if _may_be_ignored(record, parameter):
+            continue
         aspects = {specification.aspect for specification in stated.get(parameter.name, ())}
         for requirement, sentence in conventions_for(record.api, parameter.name):
             if aspect_of(requirement) in aspects or _is_contradicted(parameter, requirement, ""):
@@ -124,6 +127,21 @@ def with_conventions(
             earlier = specifications.get(parameter.name, ())
             specifications[parameter.name] = (*earlier, specification)
     return specifications
+
+
+def _may_be_ignored(record: ApiRecord, parameter: ParameterRecord) -> bool:
+    """Return whether a parameter may have no effect.
+
+    It may if the documentation describes other parameters but not this one, as for deprecated ones,
+    or if its description says for which value of another parameter it is used.
+    """
+    others = [other for other in record.parameters if other is not parameter]
+    if not parameter.doc:
+        return any(other.doc for other in others)
+    return any(
+        re.search(rf"\b(?:when|if)\b[^.]*\b{re.escape(other.name)}\b\W{{0,6}}=", parameter.doc)
+        for other in others
+    )
 
 
 def _stated_requirements(

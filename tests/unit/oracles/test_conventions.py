@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ciguard.domain.api_calls import ApiCall, CallKind
@@ -47,6 +49,28 @@ def is_forbidden(api: str, name: str, number: float) -> bool:
 def test_a_name_implies_a_range(api: str, name: str, legal: float, forbidden: float) -> None:
     assert not is_forbidden(api, name, legal)
     assert is_forbidden(api, name, forbidden)
+
+
+@pytest.mark.parametrize(
+    ("doc", "other_doc"),
+    [
+        ("", "the scores"),  # as deprecated parameters
+        ("Small value to avoid log(0) when :attr:`log_input = False`. Default: 1e-8", "a flag"),
+        ("Small value, used if ``log_input`` == ``False``.", ""),
+    ],
+)
+def test_a_parameter_that_may_be_ignored_has_no_conventions(doc: str, other_doc: str) -> None:
+    parameters = (
+        ParameterRecord(name="log_input", doc=other_doc),
+        ParameterRecord(name="eps", doc=doc),
+    )
+    record = ApiRecord(
+        api="torch.nn.loss", kind=CallKind.FUNCTION, parameters=parameters, source="signature"
+    )
+
+    assert "eps" not in with_conventions(record, specifications_of(record))
+    used = replace(record, parameters=(parameters[0], replace(parameters[1], doc="Small value.")))
+    assert "eps" in with_conventions(used, specifications_of(used))
 
 
 @pytest.mark.parametrize(
