@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 INPUT = "keras.Input"
 """Layer name of a graph's input nodes, whose configuration is empty."""
+MASKING = "keras.layers.Masking"
+EMBEDDING = "keras.layers.Embedding"
 ONE_LAYER = "layer"
 """Name of the node under test in a graph of one layer."""
 MODEL = "model"
@@ -123,9 +125,20 @@ class LayerGraph:
         return {node.name: node for node in self.nodes}[name]
 
     @property
+    def masks(self) -> tuple[LayerNode, ...]:
+        """Layers before the last one, if all of them make masks; otherwise none."""
+        others = tuple(node for node in self.nodes[:-1] if node.layer != INPUT)
+        return others if all(map(makes_mask, others)) else ()
+
+    @property
     def inputs(self) -> tuple[LayerNode, ...]:
         """Input nodes, in order."""
         return tuple(node for node in self.nodes if node.layer == INPUT)
+
+
+def makes_mask(node: LayerNode) -> bool:
+    """Return whether a layer makes the mask of its input, which its output carries."""
+    return node.layer == MASKING or (node.layer == EMBEDDING and bool(node.config.get("mask_zero")))
 
 
 class SampleKind(StrEnum):
@@ -224,8 +237,8 @@ class ModelCase:
 
     @property
     def is_one_layer(self) -> bool:
-        """True if the graph is a single layer with its inputs."""
-        return len(self.graph.nodes) == len(self.graph.inputs) + 1
+        """True if the graph is a single layer with its inputs, which may be masked."""
+        return len(self.graph.nodes) == len(self.graph.inputs) + len(self.graph.masks) + 1
 
     def lowered(self) -> ModelCase:
         """Return the case itself: workers run it unchanged."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from ciguard.domain.models import (
     Weights,
 )
 from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
-from ciguard.domain.values import ArrayValue, Constant, Uniform
+from ciguard.domain.values import ArrayValue, Constant, Explicit, Uniform
 from ciguard.execution import (
     Container,
     Dispatcher,
@@ -143,6 +144,36 @@ MISFIT = (
     node("fits", "Dense", "in", config={"units": 3}),
     node("misfit", "Conv2D", "fits", config={"filters": 2, "kernel_size": 3}),
 )
+MASKED = (
+    node("series", INPUT, shape=(6, 4)),
+    node("words", INPUT, shape=(6,), dtype="int32"),
+    node("mask", "Masking", "series"),
+    node(
+        "table", "Embedding", "words", config={"input_dim": 7, "output_dim": 4, "mask_zero": True}
+    ),
+    node("lstm", "LSTM", "mask", config={"units": 5, "return_sequences": True}),
+    node("heads", "MultiHeadAttention", "lstm", "table", config={"num_heads": 2, "key_dim": 3}),
+    node("pool", "GlobalAveragePooling1D", "heads"),
+    node("last", "GRU", "table", config={"units": 4}),
+    node("joined", "Concatenate", "pool", "last", as_list=True, config={"axis": -1}),
+    node("out", "Dense", "joined", config={"units": 3}),
+)
+WITH_GAPS = (
+    ArrayValue(
+        "float32",
+        (2, 6, 4),
+        Explicit(
+            tuple(0.0 if 8 <= place < 16 or place >= 40 else place / 48 for place in range(48))
+        ),
+    ),
+    ArrayValue("int32", (2, 6), Explicit((1, 2, 0, 3, 4, 0, 0, 0, 5, 6, 1, 0))),
+)
+WITHOUT_MASKS = (
+    *MASKED[:2],
+    replace(MASKED[2], layer="keras.layers.Identity"),
+    replace(MASKED[3], config={"input_dim": 7, "output_dim": 4}),
+    *MASKED[4:],
+)
 GRAPHS = {"residual": RESIDUAL, "sequences": SEQUENCES, "shared": SHARED, "images": IMAGES}
 
 
@@ -159,6 +190,11 @@ CASES: dict[str, ModelCase] = {
         for name, nodes in GRAPHS.items()
         for check in Check
     },
+    "masked predict": case(*MASKED, data=WITH_GAPS),
+    "masked train": case(*MASKED, data=WITH_GAPS, check=Check.TRAIN, training=True),
+    "masked save": case(*MASKED, data=WITH_GAPS, check=Check.SAVE),
+    "not masked": case(*WITHOUT_MASKS, data=WITH_GAPS),
+    "wide masked": case(*MASKED, data=WITH_GAPS, dtype="float64"),
     "two outputs": case(*IMAGES, outputs=("out", "half")),
     "a hundred layers": case(*grown(100), truth=(2, 8)),
     "wide": case(*RESIDUAL, dtype="float64"),
@@ -331,6 +367,7 @@ def text_of(output: Output) -> str:
         *(f"{graph} {check}" for graph in GRAPHS for check in Check),
         *("two outputs", "a hundred layers", "training", "nudged", "probed", "after a wide one"),
         "independent of its input",
+        *("masked predict", "masked train", "masked save"),
     ],
 )
 def test_three_backends_compute_the_same(answers: dict[str, Answers], name: str) -> None:
@@ -338,6 +375,14 @@ def test_three_backends_compute_the_same(answers: dict[str, Answers], name: str)
 
     for other in others:
         assert largest_difference(other, torch) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_masks_reach_the_layers_that_use_them(answers: dict[str, Answers], backend: str) -> None:
+    masked, plain = (answers[backend].passed(name) for name in ("masked predict", "not masked"))
+
+    assert largest_difference(masked, plain) > 1e-3
 
 
 @pytest.mark.slow

@@ -6,11 +6,12 @@ layer runs once before any layer runs again:
 
 1. on NaN, infinities and signed zeros, one kind in each row of the batch;
 2. along each axis, including those that a backend may reject: a rejection is an outcome;
-3. with windows of 4 and more and steps of 3, dilated ones, groups, and steps with dilation;
-4. with each value of each argument that its documentation lists, both values of each switch, and
+3. on sequences with masked steps, also wholly masked ones, and masked by an embedding of tokens;
+4. with windows of 4 and more and steps of 3, dilated ones, groups, and steps with dilation;
+5. with each value of each argument that its documentation lists, both values of each switch, and
    each data format;
-5. on dimensions of size 1; 6. in half precision; 7. a batch without rows; 8. called as in training;
-9. on huge and tiny numbers; 10. one training step.
+6. on dimensions of size 1; 7. in half precision; 8. in double precision; 9. a batch without rows;
+10. called as in training; 11. on huge and tiny numbers; 12. one training step.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import (
     INPUT,
+    MASKING,
     Check,
     GraphOrigin,
     LayerGraph,
@@ -32,7 +34,9 @@ from ciguard.domain.models import (
     Weights,
 )
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
-from ciguard.levels.model.layers import TOKENS, Elements, LayerPlace
+from ciguard.levels.model.layer_runs import DOUBLE
+from ciguard.levels.model.layers import TOKENS, Elements, Family, LayerPlace
+from ciguard.levels.model.masked_runs import Masked, with_embedding, with_masking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +70,13 @@ _DILATED: tuple[Config, ...] = (
 )
 """Further arguments of convolutions. Steps with dilation are mostly rejected, by all alike."""
 _HALF_DTYPES = ("float16", "bfloat16")
+_SEQUENCE = 2
+"""Rank of sequences of vectors, whose steps may be masked."""
+_WITHOUT_MASKS = frozenset({Family.CONVOLUTION, Family.PREPROCESSING, Family.REGULARISATION})
+"""Families of layers that ignore masks or pass them on."""
+_DROPPING = frozenset({Family.ATTENTION, Family.RECURRENT})
+"""Families of layers that draw random numbers only if an argument asks for dropout."""
+_OF_SEQUENCES = frozenset({Family.ATTENTION, Family.POOLING, Family.RECURRENT})
 _SIZE_NAMES = ("pool_size", "kernel_size")
 _ATTEMPTS = 8
 _SEED_BITS = 31
@@ -84,10 +95,12 @@ def battery(universe: Universe, seed: int) -> list[ModelCase]:
     rounds = (
         _LayerBattery.on_special_numbers,
         _LayerBattery.along_each_axis,
+        _LayerBattery.masked,
         _LayerBattery.with_wide_windows,
         _LayerBattery.with_listed_values,
         _LayerBattery.on_unit_dimensions,
         _LayerBattery.in_half_precision,
+        _LayerBattery.in_double_precision,
         _LayerBattery.without_rows,
         _LayerBattery.as_in_training,
         _LayerBattery.on_extreme_numbers,
@@ -100,20 +113,27 @@ class _LayerBattery:
     """The battery of one layer."""
 
     def __init__(
-        self, universe: Universe, kind: LayerKind, rng: random.Random, *, is_unit: bool = False
+        self,
+        universe: Universe,
+        kind: LayerKind,
+        rng: random.Random,
+        *,
+        is_unit: bool = False,
+        rank: int | None = None,
     ) -> None:
         self._universe = universe
         self._kind = kind
         self._rng = rng
         self._is_unit = is_unit
+        middle = kind.ranks[-1] if len(kind.ranks) == 1 else kind.ranks[len(kind.ranks) // 2]
+        self._rank = middle if rank is None else rank
         self._shapes = tuple(self._input_shapes())
         self._config = self._drawn_config()
 
     def _input_shapes(self) -> Iterator[Shape]:
         kind = self._kind
         count = max(kind.inputs[0], min(2, kind.inputs[1])) if kind.as_list else kind.inputs[0]
-        rank = kind.ranks[-1] if len(kind.ranks) == 1 else kind.ranks[len(kind.ranks) // 2]
-        shape = (1,) * rank if self._is_unit else _SHAPES[rank]
+        shape = (1,) * self._rank if self._is_unit else _SHAPES[self._rank]
         if kind.channels:
             shape = (*shape[:-1], kind.channels[-1])
         yield from (shape,) * count
@@ -149,6 +169,35 @@ class _LayerBattery:
         if self._config is not None and self._takes_floats:
             data = [_data_of_rows(rows, shape, self._seed()) for shape in self._shapes]
             yield from self._case(self._config, data)
+
+    def masked(self) -> Iterator[ModelCase]:
+        """Yield runs and a training step on sequences with masked steps."""
+        kind = self._kind
+        is_relevant = self._takes_floats and kind.family not in _WITHOUT_MASKS
+        if not is_relevant or _SEQUENCE not in kind.ranks or kind.public == MASKING:
+            return
+        if self._rank != _SEQUENCE:
+            yield from _LayerBattery(self._universe, kind, self._rng, rank=_SEQUENCE).masked()
+        elif self._config is not None:
+            yield from self._on_masks(self._config)
+
+    def _on_masks(self, config: Config) -> Iterator[ModelCase]:
+        configs = [config]
+        if self._kind.family is Family.RECURRENT and "units" in config:
+            configs = [{**config, "return_sequences": value} for value in (False, True)]
+        for case in chain.from_iterable(self._case(one, is_free=True) for one in configs):
+            yield from map(partial(with_masking, case), Masked)
+            if self._kind.family in _OF_SEQUENCES:
+                yield from map(partial(with_embedding, case), Masked)
+        if not self._is_random:
+            for case in self._case(config, check=Check.TRAIN):
+                yield with_masking(case, Masked.PARTLY)
+
+    @property
+    def _is_random(self) -> bool:
+        """True if the layer may draw random numbers in training with the drawn arguments."""
+        drops = any("dropout" in name for name in self._config or ())
+        return self._kind.is_random and (self._kind.family not in _DROPPING or drops)
 
     def with_wide_windows(self) -> Iterator[ModelCase]:
         """Yield runs with wide windows and large steps, and with dilated windows."""
@@ -195,6 +244,14 @@ class _LayerBattery:
             for dtype in _HALF_DTYPES:
                 yield from (replace(case, dtype=dtype) for case in self._case(self._config))
 
+    def in_double_precision(self) -> Iterator[ModelCase]:
+        """Yield the run in float64, whose inputs are float64 too."""
+        if self._config is not None and self._takes_floats:
+            for case in self._case(self._config):
+                arrays = (array for array in case.data if isinstance(array, ArrayValue))
+                data = tuple(replace(array, dtype=DOUBLE) for array in arrays)
+                yield replace(case, dtype=DOUBLE, data=data)
+
     def on_unit_dimensions(self) -> Iterator[ModelCase]:
         """Yield the run on inputs whose dimensions all have one element."""
         unit = _LayerBattery(self._universe, self._kind, self._rng, is_unit=True)
@@ -203,12 +260,12 @@ class _LayerBattery:
 
     def as_in_training(self) -> Iterator[ModelCase]:
         """Yield the outputs of a call as in training; none for layers that may be random."""
-        if self._config is not None and self._takes_floats and not self._kind.is_random:
+        if self._config is not None and self._takes_floats and not self._is_random:
             yield from (replace(case, training=True) for case in self._case(self._config))
 
     def trained(self) -> Iterator[ModelCase]:
         """Yield one training step; none for layers that may be random."""
-        if self._config is not None and self._takes_floats and not self._kind.is_random:
+        if self._config is not None and self._takes_floats and not self._is_random:
             yield from self._case(self._config, check=Check.TRAIN)
 
     def without_rows(self) -> Iterator[ModelCase]:

@@ -18,7 +18,7 @@ from ciguard.domain import dtypes
 from ciguard.domain.models import Check
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
-from ciguard.levels.model.layer_runs import nudged_run, precision_of
+from ciguard.levels.model.layer_runs import DOUBLE, nudged_run, precision_of
 from ciguard.oracles.comparing import relative_tolerance
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
     from ciguard.oracles.comparing import InputPrecision
 
-EXACT = "float64"
-"""Name of the element type of exact runs."""
 _NUMERIC_KINDS = frozenset({"values", "nan"})
 _PERTURBATION_SEEDS = (1, 2)
 """Seeds that decide which numbers a perturbation raises and which it lowers."""
@@ -64,8 +62,10 @@ def may_be_inexact(finding: Finding) -> bool:
 
 def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
     """Return the run in double precision, and the same run with perturbed inputs, once per seed."""
-    exact = replace(case, dtype=EXACT)
-    return (exact, *(nudged_run(exact, move) for move in _PERTURBATION_SEEDS))
+    exact = replace(case, dtype=DOUBLE)
+    runs = (exact, *(nudged_run(exact, move) for move in _PERTURBATION_SEEDS))
+    # Weights are float32: they cannot move by as little as one rounding of float64.
+    return tuple(replace(run, nudge=0) for run in runs) if case.dtype == DOUBLE else runs
 
 
 def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:

@@ -131,7 +131,7 @@ class Isolator:
             suspect_model = suspicion(case, outcomes)
             if suspect_model is not None:
                 # A layer that ran alone runs again as it is, which decides.
-                is_alone = bool(_data_of_one_layer(case))
+                is_alone = bool(_data_of_one_layer(case, case.graph.nodes[-1].name))
                 findings = [] if is_alone else judge(case, outcomes, group.subject(_MODEL))
                 suspects = deque(suspect_model.suspects)
                 self._queue.append(_IsolationSearch(suspect_model, group, findings, suspects))
@@ -162,7 +162,7 @@ class Isolator:
         """Run the next suspect; without one, return the findings about the whole model."""
         while search.remaining:
             name = search.remaining.popleft()
-            data = _data_of_one_layer(search.suspicion.case)
+            data = _data_of_one_layer(search.suspicion.case, name)
             case = isolated_run(search.suspicion, name, data)
             if self._reproduced[_kind(case)] >= _MAX_REPRODUCED:
                 _add_hidden_suspects(search)
@@ -299,18 +299,20 @@ def _add_hidden_suspects(search: _IsolationSearch) -> None:
         ]
 
 
-def _data_of_one_layer(case: ModelCase) -> tuple[Data, ...]:
-    """Return the inputs of a run of one layer alone, which needs no other inputs; else nothing."""
-    is_known = case.is_one_layer and all(isinstance(data, ArrayValue) for data in case.data)
+def _data_of_one_layer(case: ModelCase, name: str) -> tuple[Data, ...]:
+    """Return the inputs of a run of a layer alone, which needs no other inputs; else nothing."""
+    is_alone = case.is_one_layer and case.graph.nodes[-1].name == name
+    is_known = is_alone and all(isinstance(data, ArrayValue) for data in case.data)
     return case.data if is_known else ()
 
 
 def _kind(case: ModelCase) -> str:
-    """Return the key of a kind of layer: its class, configuration, input ranks, dtype and check."""
+    """Return the key of a kind of layer: class, configuration, ranks, masks, dtype and check."""
     layer = case.graph.nodes[-1]
     config = json.dumps(dict(layer.config), sort_keys=True)
     ranks = [len(node.shape) for node in case.graph.inputs]
-    return f"{layer.layer} {config} {ranks} {case.check} {case.dtype} {case.training}"
+    masks = [node.layer for node in case.graph.masks]
+    return f"{layer.layer} {config} {ranks} {masks} {case.check} {case.dtype} {case.training}"
 
 
 def _probed_inputs(outcome: Outcome) -> tuple[Data, ...]:

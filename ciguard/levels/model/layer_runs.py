@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
     from ciguard.oracles.comparing import InputPrecision
 
+DOUBLE = "float64"
+"""Name of the element type of runs in double precision."""
 _OUTCOME_KINDS = frozenset({"refused", "exception"})
 """Kinds of differences between outcomes that count; `accepted` is the reverse of `refused`."""
 _GRADIENT_CONDITION = 8.0
@@ -143,6 +145,9 @@ def _finding(
         is_left = is_left_to_backends(difference, case, outcomes, subject.targets)
         limit = Severity.INFO if is_left else severity
         severity = min(severity, limit, severity_between_backends(difference))
+    if case.dtype == DOUBLE and difference.kind == "values":
+        # What single precision shows too is reported there; here, digits are lost.
+        severity = min(severity, Severity.MEDIUM)
     # LEMON, section 4.2: a unique bug is the deviating library and the layer.
     blamed_engine = deviating.engine if pair is PairKind.BACKEND else ""
     detail = ": ".join(filter(None, [case.check.value, difference.detail, blamed_engine]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain.models import INPUT, Check, DataSample
+from ciguard.domain.models import MASKING, Check, DataSample
 from ciguard.execution.worker.layer_weights import POSITIVE
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import no_weights
@@ -40,6 +40,7 @@ def is_short(case: ModelCase) -> bool:
         and not case.training
         and (layer.weights.plain or canonical_name(layer.layer) in _WEIGHTLESS)
         and not any(isinstance(data, DataSample) for data in case.data)
+        and all(node.layer == MASKING for node in case.graph.masks)
     )
 
 
@@ -55,12 +56,18 @@ def layer_statements(case: ModelCase, source: ScriptSource) -> list[str]:
     """
     layer = case.graph.nodes[-1]
     dtype = f", dtype={scalar(case.dtype)}" if case.dtype else ""
-    names = [node.name for node in case.graph.nodes if node.layer == INPUT]
-    inputs = [f"x{names.index(name)}" for name in layer.inputs]
+    names = {node.name: f"x{index}" for index, node in enumerate(case.graph.inputs)}
+    names |= {node.name: names[node.inputs[0]] for node in case.graph.masks}
+    inputs = [names[name] for name in layer.inputs]
     joined = ", ".join(inputs)
     call = f"layer([{joined}])" if layer.as_list else f"layer({joined})"
     statements = [
         f"x{index} = {data_expression(data, source)}" for index, data in enumerate(case.data)
+    ]
+    statements += [
+        f"{names[node.name]} = "
+        f"{layer_expression(node.layer, node.config, source, dtype)}({names[node.name]})"
+        for node in case.graph.masks
     ]
     statements.append(f"layer = {layer_expression(layer.layer, layer.config, source, dtype)}")
     if canonical_name(layer.layer) not in _WEIGHTLESS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain.models import ModelCase, Weights
+from ciguard.domain.models import MASKING, ModelCase, Weights
 from ciguard.domain.values import ArrayValue, Constant, Explicit, Uniform
 from ciguard.levels.model.universe import kind_of
 
@@ -26,12 +26,24 @@ def simpler_models(case: ModelCase) -> Iterator[ModelCase]:
     """Yield simpler variants of the run of one layer; a whole model has none."""
     if not case.is_one_layer:
         return
+    yield from _without_masks(case)
     yield from _fewer_rows(case)
     yield from _smaller_inputs(case)
     yield from _with_simpler_data(case)
     *inputs, layer = case.graph.nodes
     for node in _simpler_layers(layer):
         yield replace(case, graph=replace(case.graph, nodes=(*inputs, node)))
+
+
+def _without_masks(case: ModelCase) -> Iterator[ModelCase]:
+    """Yield the run on the same inputs without masks."""
+    masks = {node.name: node.inputs for node in case.graph.masks if node.layer == MASKING}
+    if masks:
+        *_, layer = case.graph.nodes
+        inputs = tuple(name for source in layer.inputs for name in masks.get(source, (source,)))
+        kept = (node for node in case.graph.nodes[:-1] if node.name not in masks)
+        nodes = (*kept, replace(layer, inputs=inputs))
+        yield replace(case, graph=replace(case.graph, nodes=nodes))
 
 
 def _fewer_rows(case: ModelCase) -> Iterator[ModelCase]:

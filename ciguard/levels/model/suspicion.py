@@ -124,6 +124,9 @@ def isolated_run(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) ->
     """
     graph = model.case.graph
     node = graph.node(name)
+    if graph.masks and tuple(data) == model.case.data and node is graph.nodes[-1]:
+        # It ran alone, on masked inputs: without the layers that make the masks, it has none.
+        return replace(model.case, api=node.layer, origin=replace(model.case.origin, suspect=name))
     owner = graph.node(node.shares) if node.shares else node
     sources = [graph.node(source) for source in node.inputs]
     rows = _rows_of(model.case)
@@ -305,8 +308,12 @@ def _gradients(output: Output) -> dict[str, Output]:
 
 
 def _distinct_layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str, ...]:
-    """Return the names of one layer per class and configuration, in forward or backward order."""
-    nodes = [node for node in case.graph.nodes if node.layer != INPUT and not node.shares]
+    """Return the names of one layer per class and configuration, in forward or backward order.
+
+    Layers that only make the masks of a single layer are left out.
+    """
+    passed_over = {node.name for node in (*case.graph.inputs, *case.graph.masks)}
+    nodes = [node for node in case.graph.nodes if node.name not in passed_over and not node.shares]
     if is_reversed:
         nodes.reverse()
     kinds: dict[str, str] = {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
+import numpy as np
 import pytest
 from model_examples import returned
 from model_graphs import MODELS
@@ -93,8 +95,75 @@ def test_an_empty_batch_and_a_training_step_are_tried(cases: list[ModelCase]) ->
     assert not any(case.check is Check.TRAIN for case in of_layer(cases, "Dropout"))
 
 
+def test_layers_of_sequences_run_on_masked_steps(cases: list[ModelCase]) -> None:
+    masked = [case for case in of_layer(cases, "LSTM") if case.graph.masks]
+    makers = {
+        (case.graph.masks[0].layer, case.graph.masks[0].config.get("mask_zero")) for case in masked
+    }
+
+    assert makers == {("keras.layers.Masking", None), ("keras.layers.Embedding", True)}
+    assert {case.check for case in masked} == {Check.PREDICT, Check.TRAIN}
+    assert {case.graph.nodes[-1].config["return_sequences"] for case in masked[:-1]} == {
+        False,
+        True,
+    }
+    assert all(case.is_one_layer for case in masked)
+    masked_steps = {
+        tuple(tuple(steps) for steps in np.all(elements_of(case) == 0, axis=-1))
+        for case in masked
+        if case.graph.masks[0].layer == "keras.layers.Masking"
+    }
+    none, whole = (False,) * 9, (True,) * 9
+    assert (none, whole) in masked_steps
+    partly = next(rows for rows in masked_steps if len(rows) == 4)
+    assert partly[0] == none
+    assert [(row[0], row[-1]) for row in partly[1:]] == [
+        (False, True),
+        (True, False),
+        (False, False),
+    ]
+    assert all(any(row) for row in partly[1:])
+
+
+def test_masks_are_made_for_each_input_of_attention(cases: list[ModelCase]) -> None:
+    masked = [case for case in of_layer(cases, "MultiHeadAttention") if case.graph.masks]
+
+    assert {len(case.graph.masks) for case in masked} == {2}
+    assert {case.graph.nodes[-1].inputs for case in masked} == {("mask_x0", "mask_x1")}
+
+
+def test_convolutions_and_images_get_no_masks(cases: list[ModelCase]) -> None:
+    layers = {layer_of(case).removeprefix("keras.layers.") for case in cases if case.graph.masks}
+
+    assert not layers & {"Conv1D", "MaxPooling2D", "Dropout", "Masking", "Embedding"}
+    assert {"GRU", "Attention", "GlobalAveragePooling1D", "BatchNormalization", "Add"} <= layers
+
+
+def test_layers_run_in_double_precision_on_double_inputs(cases: list[ModelCase]) -> None:
+    double = [case for case in cases if case.dtype == "float64"]
+
+    assert {layer_of(case) for case in double} >= {"keras.layers.Dense", "keras.layers.GRU"}
+    arrays = [value for case in double for value in case.values if isinstance(value, ArrayValue)]
+    assert {array.dtype for array in arrays} == {"float64"}
+
+
+def test_recurrent_layers_without_dropout_are_trained(cases: list[ModelCase]) -> None:
+    trained = [case for case in cases if case.check is Check.TRAIN]
+
+    assert {"keras.layers.LSTM", "keras.layers.MultiHeadAttention"} <= set(map(layer_of, trained))
+    assert not any(layer_of(case) == "keras.layers.Dropout" for case in trained)
+
+
+def elements_of(case: ModelCase) -> Any:
+    (data,) = case.values
+    assert isinstance(data, ArrayValue)
+    assert isinstance(data.fill, Explicit)
+    return np.array(data.fill.data).reshape(data.shape)
+
+
 def test_cases_survive_their_json_form_and_name_their_origin(cases: list[ModelCase]) -> None:
-    assert [case_from_json(case_to_json(case)) for case in cases[:5]] == cases[:5]
+    kept = [*cases[:5], *(case for case in cases if case.graph.masks)]
+    assert [case_from_json(case_to_json(case)) for case in kept] == kept
     assert origin_text(cases[0]) == "the layer alone, as part of the battery of all layers"
 
 
@@ -170,7 +239,7 @@ def test_layers_run_in_half_precision_on_unit_dimensions_and_as_in_training(
 ) -> None:
     own = of_layer(cases, "LayerNormalization")
 
-    assert {"", "float16", "bfloat16"} == {case.dtype for case in own}
+    assert {"", "float16", "bfloat16", "float64"} == {case.dtype for case in own}
     assert any(set(case.data[0].shape[1:]) == {1} for case in own)
     assert any(case.training and case.check is Check.PREDICT for case in own)
     assert not any(case.training for case in of_layer(cases, "Dropout"))

@@ -43,6 +43,18 @@ def test_a_run_in_double_precision_is_followed_by_two_perturbed_ones() -> None:
     assert all(run.data != ALONE.data for run in perturbed)
 
 
+def test_inputs_of_a_run_in_double_precision_move_by_its_own_rounding() -> None:
+    data = tuple(ArrayValue("float64", value.shape, value.fill) for value in ALONE.data)  # type: ignore[union-attr]
+    exact, *perturbed = exact_runs(replace(ALONE, data=data, dtype="float64"))
+
+    assert [run.nudge for run in (exact, *perturbed)] == [0, 0, 0]
+    for run in perturbed:
+        numbers = np.array(elements(run.data[0]))
+        moved = np.abs(numbers / np.array(elements(perturbed[0].data[0])) - 1.0)
+        assert moved.max() < 1e-15
+    assert perturbed[0].data != perturbed[1].data
+
+
 def elements(data: Data) -> tuple[float, ...]:
     assert isinstance(data, ArrayValue)
     assert isinstance(data.fill, Explicit)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from campaign_examples import member
-from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
+from model_examples import ALONE, ENGINES, MODEL, alone, predicted, returned, subject
 
 from ciguard.campaign.group import Group
 from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import case_from_json
-from ciguard.domain.models import INPUT, LayerGraph, LayerNode, ModelCase, Weights
+from ciguard.domain.models import INPUT, MASKING, LayerGraph, LayerNode, ModelCase, Weights
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.execution import JobResult, Priority
@@ -123,6 +123,25 @@ def test_a_suspect_without_a_defect_runs_again_on_its_exact_inputs() -> None:
     assert [finding.targets for finding in findings] == [("torch", "jax")]
     assert [case.probe for case in cases].count("second") == 1
     assert findings[0].case.values[0].fill == Explicit((1.0, 2.0, 4.0))  # type: ignore[union-attr]
+
+
+def test_a_layer_on_masked_inputs_runs_again_with_its_mask() -> None:
+    softmax = replace(ALONE.graph.nodes[-1], inputs=("mask_x0",))
+    mask = LayerNode(name="mask_x0", layer=MASKING, inputs=("x0",), shape=(3,))
+    graph = replace(ALONE.graph, nodes=(*ALONE.graph.inputs, mask, softmax))
+    case = replace(ALONE, api="keras.Model", graph=graph)
+    apart = [
+        returned({"outputs": [np.array(rows, np.float32)], "layers": {}}) for rows in (B, C, B)
+    ]
+
+    findings, cases = run_isolator(
+        executed(*apart, case=case),
+        lambda again, target: UNABLE if again.dtype else alone(C if target == "jax" else B),
+    )
+
+    assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
+    assert all(again.graph.masks == (mask,) for again in cases)
+    assert all(again.data == case.data for again in cases if not again.dtype)
 
 
 def test_rounding_that_only_the_model_amplifies_is_dropped() -> None:

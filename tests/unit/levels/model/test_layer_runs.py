@@ -12,6 +12,7 @@ from model_examples import ALONE, ENGINES, MODEL, alone, predicted, returned, su
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.models import Check
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected
+from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.oracles import judge
 from ciguard.oracles.comparing import is_explained_by_rounding, may_be_rounding
 
@@ -41,6 +42,20 @@ def test_the_target_that_two_others_disagree_with_is_blamed(place: int) -> None:
     assert finding.detail == f"predict: {ENGINES[place]}"
     assert finding.severity is Severity.HIGH
     assert set(finding.outcomes) == set(ENGINES)  # confirmation elects the reference again
+
+
+def test_a_loss_of_double_precision_is_of_medium_severity() -> None:
+    data = (ArrayValue("float64", (2, 3), Uniform(1, -1.0, 1.0)),)
+    double = replace(ALONE, data=data, dtype="float64")
+    exact, narrowed = (
+        returned({"outputs": [np.array(RIGHT, dtype=dtype).astype(np.float64)]})
+        for dtype in (np.float64, np.float32)
+    )
+
+    (finding,) = findings_of(double, exact, narrowed, exact)
+
+    assert finding.targets[1] == ENGINES[1]
+    assert finding.severity is Severity.MEDIUM
 
 
 def test_the_first_of_two_targets_is_the_reference() -> None:

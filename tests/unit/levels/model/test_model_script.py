@@ -12,6 +12,7 @@ from model_examples import ALONE, MODEL, alone, returned
 
 from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.models import (
+    MASKING,
     ONE_LAYER,
     Check,
     DataSample,
@@ -91,6 +92,17 @@ def test_the_prediction_of_one_layer_has_at_most_forty_lines(layer: str) -> None
     assert len(text.splitlines()) <= 40
     assert ("weight.assign" in text) == (layer == "keras.layers.Dense")
     assert "expected = [0.2" in text
+
+
+def test_the_prediction_of_one_layer_makes_its_mask_first() -> None:
+    *inputs, node = ALONE.graph.nodes
+    mask = LayerNode(name="mask_x0", layer=MASKING, inputs=("x0",), shape=(3,))
+    graph = replace(ALONE.graph, nodes=(*inputs, mask, replace(node, inputs=("mask_x0",))))
+    text = text_of(with_weights(replace(ALONE, graph=graph), Weights(plain=True)))
+
+    masking = text.index("    x0 = keras.layers.Masking()(x0)\n")
+    assert text.index("    x0 = ") < masking < text.index("    result = layer(x0)\n")
+    assert len(text.splitlines()) <= 40
 
 
 def defined(text: str, *names: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from model_examples import MODEL
 
-from ciguard.domain.models import INPUT, ONE_LAYER, LayerGraph, LayerNode, ModelCase
+from ciguard.domain.models import INPUT, MASKING, ONE_LAYER, LayerGraph, LayerNode, ModelCase
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.levels.model.simplifying import simpler_models
 
@@ -57,3 +57,23 @@ def test_listed_elements_are_cropped_and_special_ones_removed() -> None:
     assert isinstance(cropped.data[0], ArrayValue)
     assert isinstance(cropped.data[0].fill, Explicit)
     assert cropped.data[0].fill.data[1:4] == (3.0, 6.0, 9.0)
+
+
+def test_masks_are_left_out_and_shrink_with_the_inputs() -> None:
+    source = LayerNode(name="x0", layer=INPUT, shape=(4, 2))
+    mask = LayerNode(name="mask_x0", layer=MASKING, inputs=("x0",), shape=(4, 2))
+    pool = LayerNode(
+        name=ONE_LAYER, layer="keras.layers.GlobalAveragePooling1D", inputs=("mask_x0",), shape=(2,)
+    )
+    case = replace(
+        MODEL,
+        api=pool.layer,
+        graph=LayerGraph(nodes=(source, mask, pool), outputs=(ONE_LAYER,)),
+        data=(ArrayValue("float32", (1, 4, 2), Uniform(1, 0.0, 1.0)),),
+        truth=ArrayValue("float32", (1, 2), Uniform(1, 0.0, 1.0)),
+    )
+
+    variants = [variant.graph.nodes for variant in simpler_models(case)]
+
+    assert (source, replace(pool, inputs=("x0",))) in variants
+    assert (replace(source, shape=(2, 2)), replace(mask, shape=(2, 2)), pool) in variants
