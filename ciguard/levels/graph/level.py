@@ -146,6 +146,8 @@ class GraphLevel:
         cases: list[GraphCase] = []
         if kind is BatchKind.UNITS:
             cases = list(self._units(index, rng))
+        elif kind is BatchKind.MISSING:
+            cases = list(self._samples_of(self._missing(rng), rng))
         elif kind is BatchKind.PROBE and rng.random() < self._sizes.special_share:
             cases = list(self._special_probes(self._probes_at(index), rng))
         if not cases and kind is not BatchKind.SAMPLES:
@@ -159,9 +161,19 @@ class GraphLevel:
         )
 
     def _samples(self, number: int, rng: random.Random) -> Iterator[GraphCase]:
-        """Yield graphs of a single call."""
+        """Yield the calls of the APIs whose turn it is."""
         start = number * self._samples_per_batch
-        for record in self._records[start : start + self._samples_per_batch]:
+        yield from self._samples_of(self._records[start : start + self._samples_per_batch], rng)
+
+    def _missing(self, rng: random.Random) -> list[ApiRecord]:
+        """Return some of the APIs without a sample."""
+        known = set(self._store.apis)
+        missing = [record for record in self._records if record.api not in known]
+        return rng.sample(missing, min(len(missing), self._samples_per_batch))
+
+    def _samples_of(self, records: Sequence[ApiRecord], rng: random.Random) -> Iterator[GraphCase]:
+        """Yield graphs of a single call."""
+        for record in records:
             for _ in range(self._calls_per_api):
                 call = self._generator(record).call(rng, _CONFORMING)
                 yield _probe((call,), rng)

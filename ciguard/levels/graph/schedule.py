@@ -12,11 +12,18 @@ RETRY_LAG = 6
 """Number of batches from a unit to its retry: the lag of feedback."""
 
 
+_MISSING_PERIOD = 4
+"""After every API was sampled, one of so many batches that are not of units samples again the APIs
+of which no call passed."""
+
+
 class BatchKind(Enum):
     """Kind of a batch of graphs."""
 
     SAMPLES = auto()
     """Calls of single APIs."""
+    MISSING = auto()
+    """Calls of single APIs of which no call has passed yet."""
     PROBE = auto()
     """Graphs that run step by step."""
     UNITS = auto()
@@ -29,7 +36,8 @@ class Schedule:
 
     Every other batch is of units, so that compiling begins with the first samples. The others are
     samples, with a probe after every few of them, until every API was sampled: most defects of
-    compilers need several operators, and a short run never samples every API.
+    compilers need several operators, and a short run never samples every API. Later, some batches
+    sample again the APIs of which no call passed.
     """
 
     sampling: int
@@ -42,9 +50,10 @@ class Schedule:
         if index % 2:
             return BatchKind.UNITS
         turn = index // 2
-        if not self.is_sampling(index) or turn % self._period == self.samples_per_probe:
-            return BatchKind.PROBE
-        return BatchKind.SAMPLES
+        if not self.is_sampling(index):
+            return BatchKind.PROBE if turn % _MISSING_PERIOD else BatchKind.MISSING
+        is_probe = turn % self._period == self.samples_per_probe
+        return BatchKind.PROBE if is_probe else BatchKind.SAMPLES
 
     def is_sampling(self, index: int) -> bool:
         """Return whether some API was not sampled before the batch of an index."""

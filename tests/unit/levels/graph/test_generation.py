@@ -404,6 +404,20 @@ def test_no_call_changes_tensors_whose_elements_share_memory() -> None:
     assert not any(changes_in_place(step) for case in ran for step in case.steps)
 
 
+def test_apis_of_which_no_call_passed_are_sampled_again() -> None:
+    level = GraphLevel(RECORDS, 5, SIZES)
+    (again,) = (index for index in range(2, 10) if level.schedule.kind(index) is BatchKind.MISSING)
+
+    assert set(_apis(level.cases(again))) == {record.api for record in RECORDS}
+    passed = call(RECORDS[0].api, PAIR)
+    level.update({"samples": [Sample(passed, (PAIR,), is_sequence=False).to_json()]})
+    assert set(_apis(level.cases(again))) == {record.api for record in RECORDS[1:]}
+
+
+def _apis(batch: Batch) -> list[str]:
+    return [case.api for case in batch.cases]
+
+
 def test_some_units_return_copies() -> None:
     level = GraphLevel(RECORDS, 5, replace(SIZES, copy_share=0.5))
 
