@@ -13,8 +13,7 @@ RETRY_LAG = 6
 
 
 _MISSING_PERIOD = 4
-"""After every API was sampled, one of so many batches that are not of units samples again the APIs
-of which no call passed."""
+"""Number of batches, without those of units, of which one samples the APIs without a sample."""
 
 
 class BatchKind(Enum):
