@@ -9,55 +9,59 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import TYPE_CHECKING
+
+from conversions import conversions, numbers_of
+from widening import ANY_RANK, PLAIN_DTYPES, USUAL_RANKS, Stated, widened
 
 from ciguard.domain import dtypes as element_types
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import (
     Constant,
-    Explicit,
     ListValue,
     LiteralValue,
     TensorValue,
-    TupleValue,
 )
 from ciguard.knowledge.clues import Clue, ClueSource
+from ciguard.knowledge.refinement.traits import traits_of
 from ciguard.knowledge.understand import from_clues
 from ciguard.values import (
     AnyOf,
     Constraint,
-    Dtype,
-    Float,
     Int,
-    Ints,
     List,
     Optional,
     SamplingScope,
-    String,
     Tensor,
+    references,
 )
 from ciguard.values.check import problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.domain.values import Value
-    from ciguard.knowledge import Api
+    from ciguard.knowledge import Api, Experience
     from ciguard.knowledge.api import Parameter
 
 _GUESSES = frozenset({ClueSource.DEFAULT, ClueSource.NAME})
 """Sources whose ranges, shapes and dtypes are guesses."""
-_DTYPES = tuple(name for name in element_types.EVERY if name != "string")
-_USUAL_RANKS = (0, 5)
-_ANY_RANK, _ANY_LENGTH = (0, 64), (0, 1 << 20)
-_MAX_INT = 2**63 - 1
-_MAX_INT32 = 2**31 - 1
-_MAX_FLOAT = 1.79e308
 _CONVERTING = ("tensorflow.", "keras.")
 """Prefixes of libraries that convert numbers and lists to tensors."""
+_IN_PLACE = re.compile(r"^torch\.(?:.*\.)?[A-Za-z]\w*[A-Za-z0-9]_$")
+"""APIs that change their first tensor, whose shape cannot change."""
+_MIN_CALLS = 40
+"""Number of guided calls of which some should have passed, if any calls do."""
+_MIN_EXPECTED = 1.5
+"""Number of passing calls that is expected of a trait, before none says anything about it."""
+_INT = re.compile(r"-?\d+")
+"""Default that is an int."""
+_KERAS_FUNCTION = re.compile(r"\bkeras\.(?:losses|regularizers|constraints)\.")
+"""Objects of Keras that are called with any numbers, and convert them."""
+_DEFERRED = re.compile(r"^A transformation that\b|\bversion of the \S+ transformation\b")
+"""Description of a function that returns a transformation, and uses its arguments only then."""
 _SPARSE = re.compile(r"\b(?:Sparse|Ragged)Tensor\b")
 _DENSE = re.compile(r"(?<![A-Za-z])Tensor\b|\bdense\b")
 
@@ -75,49 +79,127 @@ class _Admitted:
     """True if only a sparse or ragged tensor is described."""
     is_iterated: bool = False
     """True if a tensor may stand for the list of its rows."""
+    is_required: bool = False
+    """True if a call must pass an argument, so that it is used."""
+    is_object: bool = False
+    """True if only an object that no call can contain is described, and perhaps None."""
 
 
 class Admission:
     """Predictions for the calls of one API."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, experience: Experience | None = None) -> None:
         """Read what is stated of the API's parameters.
 
         Args:
             api: the API, made by `stated`, and perhaps refined by outcomes of calls.
+            experience: the outcomes of these calls.
         """
         self._api = api
+        self._experience = experience
         records = {parameter.name: parameter for parameter in api.record.parameters}
-        self._admitted = {
+        self._all = {
             parameter.name: _admitted(parameter, api.record, records[parameter.name])
             for parameter in api.parameters
             if parameter.name in records
         }
-        self._inputs = {
-            one.name: _Admitted(_widened_input(one), is_stated=True) for one in api.inputs
-        }
+        self._all |= {one.name: _admitted_input(one, api.record) for one in api.inputs}
         self._variadic = [
-            parameter.name
+            parameter
             for parameter in api.record.parameters
             if parameter.kind is ParameterKind.VAR_POSITIONAL
         ]
 
+    @property
+    def record(self) -> ApiRecord:
+        """The API's description by its library."""
+        return self._api.record
+
     def refusal(self, call: ApiCall) -> str:
         """Return why the stated constraints exclude a call; empty if they admit it."""
-        admitted = {**self._admitted, **self._inputs}
         given = dict(arguments_of(call, self._api))
-        if self._variadic and not given and len(self._api.parameters) == len(self._variadic):
-            return f"{self._variadic[0]}: nothing is passed"
-        scope = SamplingScope()
-        scope.values.update(
-            {name: _as_passed(v, admitted[name]) for name, v in given.items() if name in admitted}
-        )
+        return self._refuted(given) or self._excluded(given)
+
+    def _refuted(self, given: Mapping[str, Value]) -> str:
+        """Return what the call has in common with guided calls that never passed; empty if none."""
+        experience = self._experience
+        if experience is None:
+            return ""
+        if experience.judged >= _MIN_CALLS and not experience.passed:
+            return f"none of {experience.judged} guided calls passed"
+        for name, traits in traits_of(given, experience.counts).items():
+            for trait in traits:
+                passed, rejected = experience.counts[name].get(trait, (0, 0))
+                if not passed and rejected * experience.pass_rate >= _MIN_EXPECTED:
+                    return f"{name}: none of {rejected} guided calls with {trait} passed"
+        return ""
+
+    def _excluded(self, given: Mapping[str, Value]) -> str:
+        record = self._api.record
+        is_alone = not given and len(self._api.parameters) == len(self._variadic)
+        # Random calls pass nothing for `*sizes`, and an operator's schema requires it.
+        if self._variadic and (is_alone or self._variadic[0].schema_type):
+            return f"{self._variadic[0].name}: nothing is passed"
+        if _DEFERRED.search(record.doc):
+            return ""
         for name, value in given.items():
-            if name not in admitted:
+            if isinstance(value, TensorValue) and value.dtype in record.lacks:
+                return f"{name}: the target has no tensors of {value.dtype}"
+        scope = self._scope(given)
+        axis = self._axis_of_scalar(given, scope) if record.api.startswith(_CONVERTING) else ""
+        return f"{axis}: a scalar has no axes" if axis else self._excluded_argument(given, scope)
+
+    def _scope(self, given: Mapping[str, Value]) -> SamplingScope:
+        """Return the arguments as other arguments refer to them: converted, if they will be."""
+        dtypes = [value.dtype for value in given.values() if isinstance(value, TensorValue)]
+        scope = SamplingScope()
+        for name, value in given.items():
+            admitted = self._all.get(name)
+            if admitted is not None:
+                tensors = conversions(value, dtypes[:1]) if admitted.is_converted else iter(())
+                scope.values[name] = next(tensors, value)
+        return scope
+
+    def _excluded_argument(self, given: Mapping[str, Value], scope: SamplingScope) -> str:
+        for name, value in given.items():
+            admitted = self._all.get(name)
+            if admitted is None:
                 continue
-            reason = _refusal(value, scope.values[name], admitted[name], scope)
+            reason = _refusal(value, scope.values[name], admitted, scope)
+            if reason and self._is_number(value):
+                reason = min(_refusal(n, n, admitted, scope) for n in numbers_of(value))
+            reason = reason or self._growth(value, admitted.constraint, scope)
             if reason:
                 return f"{name}: {reason}"
+        return ""
+
+    def _is_number(self, value: Value) -> bool:
+        """Return whether the library takes a tensor without dimensions for a number."""
+        is_scalar = isinstance(value, TensorValue) and value.shape == ()
+        return is_scalar and self._api.record.api.startswith("torch.")
+
+    def _growth(self, value: Value, constraint: Constraint, scope: SamplingScope) -> str:
+        """Return why an operand would change the shape of the tensor that is changed in place."""
+        if not _IN_PLACE.search(self._api.record.api) or not isinstance(value, TensorValue):
+            return ""
+        shape = scope.shape(constraint.broadcast_with) if isinstance(constraint, Tensor) else None
+        if shape is None:
+            return ""
+        sizes = zip(reversed(value.shape), reversed(shape), strict=False)
+        fits = len(value.shape) <= len(shape) and all(a in {1, b} for a, b in sizes)
+        return "" if fits else f"shape {value.shape} does not broadcast to {shape}"
+
+    def _axis_of_scalar(self, given: Mapping[str, Value], scope: SamplingScope) -> str:
+        """Return the parameter that is an axis of a scalar, by its argument or its default."""
+        for parameter in self._api.record.parameters:
+            admitted = self._all.get(parameter.name)
+            tensor = _axis_of(admitted.constraint) if admitted else ""
+            default = parameter.default if isinstance(parameter.default, str) else ""
+            is_axis = _INT.fullmatch(default) is not None
+            if parameter.name in given:
+                is_axis = _is_int(given[parameter.name])
+            if is_axis and tensor and scope.shape(tensor) == ():
+                return parameter.name
         return ""
 
 
@@ -153,120 +235,92 @@ def _admitted(parameter: Parameter, record: ApiRecord, described: ParameterRecor
     aspects = frozenset(evidence.aspect for evidence in parameter.evidence)
     is_sparse = bool(_SPARSE.search(doc)) and not _DENSE.search(doc)
     return _Admitted(
-        _widened(parameter.constraint, _Stated(aspects, frozenset(record.lacks))),
+        widened(parameter.constraint, Stated(aspects, frozenset(record.lacks))),
         is_stated=bool(aspects & {"structures", "allowed"}) or is_sparse,
         is_converted=is_converting and _has_tensor(parameter.constraint),
         is_sparse=is_sparse,
         is_iterated=is_converting or "Iterable" in described.annotation,
+        is_required=described.required,
+        is_object=(not parameter.is_generated or _is_of_layout(described, record))
+        and parameter.kind is not ParameterKind.VAR_KEYWORD,
     )
 
 
+def _is_of_layout(parameter: ParameterRecord, record: ApiRecord) -> bool:
+    """Return whether a parameter is the tensor of an operator for special layouts."""
+    return "layout" in record.tags and parameter == record.parameters[0]
+
+
 def _refusal(value: Value, passed: Value, admitted: _Admitted, scope: SamplingScope) -> str:
+    is_none = isinstance(value, LiteralValue) and value.value is None
     if not admitted.is_stated:
-        return ""
-    if admitted.is_sparse:
-        return "not a sparse tensor" if isinstance(passed, TensorValue) else ""
+        return "None is required" if is_none and admitted.is_required else ""
+    if admitted.is_object or admitted.is_sparse:
+        is_admitted = is_none and isinstance(admitted.constraint, Optional)
+        return "" if is_admitted else "not an object of its class"
     reason = problem(passed, admitted.constraint, scope)
-    if reason and admitted.is_iterated and isinstance(value, TensorValue) and value.shape:
-        rows = (TensorValue(value.dtype, value.shape[1:], Constant(0)),) * value.shape[0]
-        return problem(ListValue(rows), admitted.constraint, scope) and reason
-    if reason and passed is not value and not problem(value, admitted.constraint, scope):
+    if not reason or any(
+        not problem(other, admitted.constraint, scope) for other in _others(value, passed, admitted)
+    ):
         return ""
     return reason
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """What is stated of a parameter."""
-
-    aspects: frozenset[str]
-    """Aspects that some source states, of `ciguard.knowledge.merge.ASPECTS`."""
-    lacks: frozenset[str]
-    """Dtypes that the target does not support."""
-
-
-@singledispatch
-def _widened(constraint: Constraint, stated: _Stated) -> Constraint:
-    """Return a constraint that excludes only what is stated."""
-    del stated
-    return constraint
+def _others(value: Value, passed: Value, admitted: _Admitted) -> Iterator[Value]:
+    """Yield what else the library may take an argument for."""
+    if admitted.is_converted:
+        yield from conversions(value, _only_dtype(admitted.constraint))
+        if isinstance(value, ListValue):
+            yield ListValue(tuple(next(conversions(item), item) for item in value.items))
+    if passed is not value:
+        yield value
+    if admitted.is_iterated and isinstance(value, TensorValue) and value.shape:
+        rows = (TensorValue(value.dtype, value.shape[1:], Constant(0)),) * value.shape[0]
+        yield ListValue(rows)
 
 
-@_widened.register(Tensor)
-def _(constraint: Tensor, stated: _Stated) -> Constraint:
-    if "dtypes" not in stated.aspects:
-        supported = tuple(name for name in _DTYPES if name not in stated.lacks)
-        constraint = replace(constraint, dtypes=supported, dtype_of="")
-    if "shape" not in stated.aspects:
-        constraint = replace(constraint, shape=None, ndim=_ANY_RANK)
-    elif constraint.shape is None and constraint.ndim[1] == _USUAL_RANKS[1]:
-        constraint = replace(constraint, ndim=(constraint.ndim[0], _ANY_RANK[1]))
-    return constraint if "range" in stated.aspects else replace(constraint, low=None, high=None)
+def _admitted_input(parameter: Parameter, record: ApiRecord) -> _Admitted:
+    """Return what is known of a layer's input.
 
-
-@_widened.register(Int)
-def _(constraint: Int, stated: _Stated) -> Constraint:
-    if "range" in stated.aspects or constraint.axis_of:
-        return constraint
-    return replace(constraint, min=-_MAX_INT - 1, max=_MAX_INT)
-
-
-@_widened.register(Float)
-def _(constraint: Float, stated: _Stated) -> Constraint:
-    if "range" in stated.aspects:
-        return replace(constraint, nan=True, inf=True)
-    return Float(min=-_MAX_FLOAT, max=_MAX_FLOAT, nan=True, inf=True)
-
-
-@_widened.register(Ints)
-def _(constraint: Ints, stated: _Stated) -> Constraint:
-    if "range" not in stated.aspects:
-        constraint = replace(constraint, min=-_MAX_INT - 1, max=_MAX_INT)
-    return constraint if "length" in stated.aspects else replace(constraint, length=_ANY_LENGTH)
-
-
-@_widened.register(List)
-def _(constraint: List, stated: _Stated) -> Constraint:
-    item = _widened(constraint.item, stated)
-    length = constraint.length if "length" in stated.aspects else _ANY_LENGTH
-    return replace(constraint, item=item, length=length, uniform=False)
-
-
-@_widened.register(String)
-def _(constraint: String, stated: _Stated) -> Constraint:
-    del stated
-    return replace(constraint, max_length=_ANY_LENGTH[1])
-
-
-@_widened.register(Dtype)
-def _(constraint: Dtype, stated: _Stated) -> Constraint:
-    return constraint if "dtypes" in stated.aspects else Dtype(element_types.EVERY)
-
-
-@_widened.register(Optional)
-def _(constraint: Optional, stated: _Stated) -> Constraint:
-    return replace(constraint, inner=_widened(constraint.inner, stated))
-
-
-@_widened.register(AnyOf)
-def _(constraint: AnyOf, stated: _Stated) -> Constraint:
-    options = tuple((weight, _widened(option, stated)) for weight, option in constraint.options)
-    return AnyOf(options)
-
-
-def _widened_input(parameter: Parameter) -> Constraint:
-    """Return the constraint of a layer's input; layers compute in every floating dtype."""
+    Layers compute in every floating dtype. The losses, regularizers and constraints of Keras
+    convert what they are given, and their tensors have any rank.
+    """
     constraint = parameter.constraint
-    if isinstance(constraint, Tensor) and set(constraint.dtypes) <= set(element_types.FLOATING):
-        return replace(constraint, dtypes=element_types.FLOATING)
-    return constraint
+    if _KERAS_FUNCTION.search(record.api):
+        related = next(iter(references(constraint)), "")
+        tensor = Tensor(dtypes=PLAIN_DTYPES, ndim=ANY_RANK, broadcast_with=related)
+        return _Admitted(tensor, is_stated=True, is_converted=True)
+    if not isinstance(constraint, Tensor):
+        return _Admitted(constraint, is_stated=True)
+    if set(constraint.dtypes) <= set(element_types.FLOATING):
+        constraint = replace(constraint, dtypes=element_types.FLOATING)
+    if constraint.shape is None and constraint.ndim == USUAL_RANKS:
+        constraint = replace(constraint, ndim=ANY_RANK)
+    return _Admitted(constraint, is_stated=True)
+
+
+def _axis_of(constraint: Constraint) -> str:
+    """Return the name of the tensor of which a parameter is an axis; empty for others."""
+    match constraint:
+        case Int(axis_of=name) | Tensor(axis_of=name):
+            return name
+        case Optional(inner):
+            return _axis_of(inner)
+        case AnyOf(options):
+            return next(filter(None, (_axis_of(option) for _, option in options)), "")
+        case _:
+            return ""
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, LiteralValue) and type(value.value) is int
 
 
 def _has_tensor(constraint: Constraint) -> bool:
     match constraint:
         case Tensor():
             return True
-        case Optional(inner):
+        case Optional(inner) | List(item=inner):
             return _has_tensor(inner)
         case AnyOf(options):
             return any(_has_tensor(option) for _, option in options)
@@ -274,66 +328,12 @@ def _has_tensor(constraint: Constraint) -> bool:
             return False
 
 
-def _as_passed(value: Value, admitted: _Admitted) -> Value:
-    """Return the tensor to which the library converts a number or a list; else the value."""
-    if not admitted.is_converted or isinstance(value, TensorValue):
-        return value
-    nested = _nested(value)
-    if nested is None:
-        return value
-    dtype = _common_dtype(nested.leaves)
-    numbers = [leaf.value for leaf in nested.leaves if isinstance(leaf, LiteralValue)]
-    elements = tuple(number for number in numbers if isinstance(number, int | float))
-    if elements and len(elements) == len(nested.leaves) and dtype:
-        return TensorValue(dtype, nested.shape, Explicit(elements))
-    return TensorValue(dtype, nested.shape, Constant(0)) if dtype else value
-
-
-@dataclass(frozen=True, slots=True)
-class _Nested:
-    """Nested lists of equal lengths."""
-
-    shape: tuple[int, ...]
-    leaves: tuple[LiteralValue | TensorValue, ...]
-
-
-def _nested(value: Value) -> _Nested | None:
-    """Return the items of nested lists; None if their lengths differ or one cannot be converted."""
-    match value:
-        case ListValue(items) | TupleValue(items):
-            parts = [part for part in map(_nested, items) if part is not None]
-            if len(parts) != len(items) or len({part.shape for part in parts}) > 1:
-                return None
-            inner = parts[0].shape if parts else ()
-            leaves = tuple(leaf for part in parts for leaf in part.leaves)
-            return _Nested((len(parts), *inner), leaves)
-        case LiteralValue(bool() | int() | float() | str()):
-            return _Nested((), (value,))
-        case TensorValue():
-            return _Nested(value.shape, (value,))
+def _only_dtype(constraint: Constraint) -> tuple[str, ...]:
+    """Return the only dtype of a tensor; empty if it may have several."""
+    match constraint:
+        case Tensor(dtypes=(dtype,)):
+            return (dtype,)
+        case Optional(inner):
+            return _only_dtype(inner)
         case _:
-            return None
-
-
-def _common_dtype(leaves: tuple[LiteralValue | TensorValue, ...]) -> str:
-    """Return the dtype of the tensor that is made of items; empty if they do not agree."""
-    if not leaves:
-        return "float32"
-    names = set(map(_dtype_of, leaves))
-    if names == {"int32", "int64"}:
-        return "int64"
-    return names.pop() if len(names) == 1 else ""
-
-
-def _dtype_of(leaf: LiteralValue | TensorValue) -> str:
-    match leaf:
-        case TensorValue():
-            return leaf.dtype
-        case LiteralValue(bool()):
-            return "bool"
-        case LiteralValue(int(number)):
-            return "int32" if -_MAX_INT32 <= number <= _MAX_INT32 else "int64"
-        case LiteralValue(str()):
-            return "string"
-        case _:
-            return "float32"
+            return ()

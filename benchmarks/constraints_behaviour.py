@@ -7,8 +7,10 @@
 Takes APIs with arguments for which no hand-written rule of a family applies, and calls each with
 random arguments of which nothing is known (`unguided.py`). A call is predicted to pass if nothing
 excludes it (`admission.py`) that is stated by the signature and the documentation (`documented`),
-or by the outcomes of other, guided calls (`learned`). `--part` takes one half of the APIs, by a
-digest of their names: only `development` is for reading wrong predictions.
+or by the outcomes of other, guided calls (`learned`): these refine the constraints, and a call is
+predicted to be refused if it has a trait with which none of them passed, although some would have.
+`--part` draws the APIs from one half of them, by a digest of their names: only `development` is
+for reading wrong predictions.
 Calls that crash, hang or exhaust the memory do not count. Precision and recall are those of each
 prediction over all calls; `mean` is that of the APIs.
 """
@@ -16,6 +18,7 @@ prediction over all calls; `mean` is that of the APIs.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "keras==3.15.1[jax]")
 PER_BATCH = 20
 MESSAGE_WIDTH = 110
+SAMPLES = 400
+"""Number of samples of the APIs, with replacement, whose figures show what is luck."""
 
 
 @dataclass
@@ -77,27 +82,27 @@ def has_family_rule(api: Api) -> bool:
     )
 
 
-def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace) -> list[Api]:
-    """Return the APIs with what the outcomes of guided calls teach about them."""
+def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace) -> list[Admission]:
+    """Return the predictions for APIs by what the outcomes of guided calls teach about them."""
     level = ApiLevel([api.record for api in apis], options.seed, sizes=(PER_BATCH,))
     stream = stream_of(level, target.group(), apis=len(apis))
     for _ in target.run_stream(stream, options.learn // PER_BATCH * len(apis)):
         pass
     experience = stream.learned()
     return [
-        refined(api, experience[api.record.api]) if api.record.api in experience else api
-        for api in apis
+        Admission(refined(api, known), known) if known is not None else Admission(api)
+        for api, known in ((api, experience.get(api.record.api)) for api in apis)
     ]
 
 
 def measure(
-    target: OneTarget, known: Mapping[str, Sequence[Api]], options: argparse.Namespace
+    target: OneTarget, known: Mapping[str, Sequence[Admission]], options: argparse.Namespace
 ) -> dict[str, list[Predictions]]:
     """Return the predictions for each API, by what is known of the APIs."""
-    records = [api.record for api in next(iter(known.values()))]
+    records = [admission.record for admission in next(iter(known.values()))]
     by_source = {
-        source: {api.record.api: (Admission(api), Predictions()) for api in apis}
-        for source, apis in known.items()
+        source: {admission.record.api: (admission, Predictions()) for admission in admissions}
+        for source, admissions in known.items()
     }
     level = UnguidedLevel(records, options.seed, cases_per_batch=PER_BATCH)
     batches = options.cases // PER_BATCH * len(records)
@@ -138,10 +143,32 @@ def show(name: str, predictions: Sequence[Predictions], wrong: int) -> None:
         recall = mean(one.recall(accepts=side) for one in predictions)
         print(
             f"  {label}: precision {total.precision(accepts=side):6.1%} (mean {precision:6.1%}), "
-            f"recall {total.recall(accepts=side):6.1%} (mean {recall:6.1%})"
+            f"recall {total.recall(accepts=side):6.1%} (mean {recall:6.1%}); "
+            f"95 % of samples: {_interval(predictions, accepts=side)}"
         )
     for reason, count in total.wrong.most_common(wrong):
         print(f"    {count:6,} {reason}")
+
+
+def _interval(predictions: Sequence[Predictions], *, accepts: bool) -> str:
+    """Return the ranges of precision and recall in 95 % of the samples drawn of the APIs."""
+    rng = random.Random(0)
+    precisions, recalls = [], []
+    for _ in range(SAMPLES):
+        total = Predictions()
+        for one in rng.choices(predictions, k=len(predictions)):
+            total.counts.update(one.counts)
+        precisions.append(total.precision(accepts=accepts))
+        recalls.append(total.recall(accepts=accepts))
+    return ", ".join(
+        f"{low:.0%} to {high:.0%}" for low, high in map(_middle, (precisions, recalls))
+    )
+
+
+def _middle(values: list[float]) -> tuple[float, float]:
+    ordered = sorted(values)
+    cut = len(ordered) // 40
+    return ordered[cut], ordered[-1 - cut]
 
 
 def apis_of(target: OneTarget, options: argparse.Namespace) -> list[Api]:
@@ -149,8 +176,8 @@ def apis_of(target: OneTarget, options: argparse.Namespace) -> list[Api]:
     records: Sequence[ApiRecord] = select(list(target.records.values()), ("*",))
     known = [understand(record) for record in records if record.parameters or record.inputs]
     fitting = {api.record.api: api for api in known if not has_family_rule(api)}
-    drawn = sampled([api.record for api in fitting.values()], options.apis, options.seed)
-    return [fitting[record.api] for record in drawn if _is_in(options.part, record.api)]
+    of_part = [api.record for api in fitting.values() if _is_in(options.part, api.record.api)]
+    return [fitting[record.api] for record in sampled(of_part, options.apis, options.seed)]
 
 
 def _is_in(part: str, api: str) -> bool:
@@ -173,7 +200,7 @@ def main() -> int:
         with Dispatcher() as dispatcher:
             target = OneTarget(text, dispatcher)
             documented = list(map(stated, apis_of(target, options)))
-            known = {"documented": documented}
+            known = {"documented": list(map(Admission, documented))}
             if options.learn:
                 known["learned"] = learned(target, documented, options)
             for source, predictions in measure(target, known, options).items():

@@ -32,9 +32,11 @@ class ClueSource(IntEnum):
     """A phrase of the documentation that a hand-written rule matches."""
     MINED_RULE = 6
     """A sentence of the documentation that a mined rule matches."""
-    DEFAULT = 7
+    CLASS = 7
+    """A type that is a class of the library, of which no call can contain an instance."""
+    DEFAULT = 8
     """The default value in the signature."""
-    NAME = 8
+    NAME = 9
     """The parameter's name alone."""
 
 

@@ -38,6 +38,7 @@ _MAX_RANK = 6
 _USUAL_MAX_RANK = 5
 """Maximum rank of tensors that are drawn where only the minimum is stated."""
 _MAX_CACHED_TEXTS = 4096
+_AT_LEAST_SIGN = re.compile(r"\\geq?\b")
 
 
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
@@ -63,6 +64,11 @@ def _shape(match: re.Match[str]) -> _Fields:
     return {}
 
 
+def _product(match: re.Match[str]) -> _Fields:
+    rank = len(re.findall(r" x ", match.group())) + 1
+    return {"ndim": (rank, rank)} if rank <= _MAX_RANK else {}
+
+
 def _range(match: re.Match[str]) -> _Fields:
     low, high = float(match.group(1)), float(match.group(2))
     if match.group().endswith(")") and high == int(high):
@@ -80,6 +86,8 @@ def _allowed(match: re.Match[str]) -> _Fields:
 _RULES: tuple[_Rule, ...] = (
     _rule(r"\b(?:shape|size)\b[^.\[(]{0,30}?([\[(][^\])]{1,120}[\])])", _shape),
     _rule(r"^\W*(?:input |target |weight )?tensor (\([^)]{1,80}\))", _shape),
+    _rule(r"\b(?:shape|size) `*\w+(?: +x +\w+)+(?![ \w]*\*)", _product),
+    _rule(r"\bn-dimensional\b.{0,40}?\bn `*(?:>=|≥) *[0-6]", _min_rank),
     _rule(r"\b(?:at least (?:a )?[0-6](?:-?D\b|[ -]dimension)|[0-6] or more dimensions"
           r"|(?:[0-6]-?D,?|rank (?:of )?[0-6]) or (?:higher|more|greater)\b"
           r"|(?:rank|ndim)(?: of)? at least [0-6]|(?:rank|ndim) *>= *[0-6])", _min_rank),
@@ -93,8 +101,8 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"\bnumeric `*(?:d?types?|tensors?)\b", {"dtypes": NUMERIC}),
     _rule(r"\b(?:the )?same (?:shape|size|dimensions|shape and type|type and shape)"
           r" (?:as|to) (?:the )?`+(\w+)`+", lambda m: {"shape_of": m.group(1)}),
-    _rule(r"\b(?:strictly positive|must be positive|positive integers?|> 0\b|at least 1\b|>= 1\b)",
-          {"low": 1}),
+    _rule(r"\b(?:strictly positive|must be positive|positive integers?|> 0\b"
+          r"|(?:at least|>=) 1\b(?![ -]*(?:D\b|dim|`*Tensor|element|object|item)))", {"low": 1}),
     _rule(r"\b(?:non-?negative|nonnegative|>= 0\b)", {"low": 0}),
     _rule(rf"(?:range|interval|within|in|between) `*[\[(]{_NUMBER}, ?{_NUMBER}[\])]", _range),
     _rule(rf"\bbetween {_NUMBER} and {_NUMBER}", _range),
@@ -113,9 +121,14 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return [*_clues(parameter.doc)]
 
 
+def _with_signs(text: str) -> str:
+    """Return the text with signs for those commands of LaTeX that the rules need."""
+    return _AT_LEAST_SIGN.sub("≥", text.replace(r"\times", "x"))
+
+
 @lru_cache(maxsize=_MAX_CACHED_TEXTS)
 def _clues(doc: str) -> tuple[Clue, ...]:
-    text = without_markup(doc) if ":math:" in doc else doc
+    text = without_markup(_with_signs(doc)) if ":math:" in doc else doc
     clues: list[Clue] = []
     structures = leading_type(text)
     if structures:

@@ -24,6 +24,8 @@ _WORDS = (
     (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*bools?`*", Structure.BOOLS),
     (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*tf\.dtypes?`*", Structure.DTYPES),
     (r"(?:torch\.)?size|int\.\.\.", Structure.INTS),
+    (r"(?:integer|boolean|numeric|(?:u?int|float|bfloat|complex)\d+)`* `*tensors?",
+     Structure.TENSOR),
     (r"(?:long|int|float|double|bool|byte|half)?tensors?|variable|array_like|ndarray",
      Structure.TENSOR),
     (r"ints?|integers?|python:int", Structure.INT),

@@ -23,6 +23,9 @@ _INTEGER_NAMES = ("indices", "index", "input_lengths", "target_lengths")
 _INTEGER_INPUT = re.compile(r"Embedding(?:Bag)?$")
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _SPATIAL = Between(4, 8)
+_ANY_SHAPE = ("(*)",)
+"""Documented shapes of an input of any shape."""
+_ANY_RANKS = (0, 5)
 _FLOATS = ("float32",)
 
 
@@ -71,7 +74,9 @@ def _first_input(record: ApiRecord) -> Constraint:
     if name == "Bilinear":
         return Tensor(dtypes=_FLOATS, shape=("N", "in1_features"))
     shape = _input_shape(record, name)
-    return Tensor(dtypes=_FLOATS, shape=shape) if shape else Tensor(dtypes=_FLOATS, ndim=(2, 4))
+    if shape:
+        return Tensor(dtypes=_FLOATS, shape=shape)
+    return Tensor(dtypes=_FLOATS, ndim=_ANY_RANKS if record.forms == _ANY_SHAPE else (2, 4))
 
 
 def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:

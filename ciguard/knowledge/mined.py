@@ -33,6 +33,12 @@ _MAX_QUOTE_LENGTH = 120
 _FORMULA = re.compile(r":math:`([^`]{0,300})`")
 _INTERVAL = re.compile(r"([\[(])(-?[\d.]+|-inf),(-?[\d.]+|inf)([\])])")
 _NON_NEGATIVE = "[0,inf)"
+_SCALAR_NAME = r"(?:float|int|bool|complex|number|scalar)"
+_TENSOR_OR_SCALAR = re.compile(
+    rf"\bTensors?\W{{1,4}}(?:or|,|\|)\W{{1,4}}(?:an? )?{_SCALAR_NAME}\b(?!\W{{1,3}}Tensor)"
+    rf"|\b{_SCALAR_NAME}s?\W{{1,4}}(?:or|,|\|)\W{{1,4}}(?:a )?Tensor\b",
+    re.IGNORECASE,
+)
 _MIN_CONFIDENCE = 0.8
 """Minimum confidence of a rule whose result becomes a clue: a wrong clue is worse than none."""
 _MAX_RANK = 6
@@ -92,7 +98,7 @@ def _sentence_clues(constraints: Sequence[ExtractedConstraint]) -> list[Clue]:
     kind = by_field.get("structure") or by_field.get("dtype")
     candidates: list[tuple[ExtractedConstraint | None, _Fields]] = [
         (kind, _structures(values)),
-        (by_field.get("dtype"), _dtypes(values)),
+        (by_field.get("dtype"), {} if _names_scalar(constraints[0].sentence) else _dtypes(values)),
         (by_field.get("shape"), _shape(values)),
         (by_field.get("range"), _range(values)),
         (by_field.get("enum"), _allowed(values)),
@@ -116,6 +122,11 @@ def _shortened(sentence: str) -> str:
     return (
         sentence if len(sentence) <= _MAX_QUOTE_LENGTH else sentence[: _MAX_QUOTE_LENGTH - 1] + "…"
     )
+
+
+def _names_scalar(sentence: str) -> bool:
+    """Return whether a word such as `float` names a scalar that may stand for a tensor."""
+    return _TENSOR_OR_SCALAR.search(sentence) is not None
 
 
 def _structures(values: _Values) -> _Fields:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.domain.records import ParameterKind
 from ciguard.knowledge import (
+    classes,
     defaults,
     doc_phrases,
     doc_types,
@@ -37,6 +38,7 @@ READERS: tuple[Reader, ...] = (
     mined.read,
     defaults.read,
     names.read,
+    classes.read,
 )
 """Readers of all sources. To add a source, add its module and an entry here."""
 

@@ -245,3 +245,18 @@ def test_raw_operations_that_draw_random_numbers_are_tagged(ask: Ask, library: s
     drawing = {f"tensorflow.raw_ops.{name}" for name in names}
     assert drawing & tagged == (drawing if library == "tensorflow" else set())
     assert "tensorflow.raw_ops.Relu" not in tagged
+
+
+def test_definitions_of_operators_state_dtypes_and_layouts(ask: Ask, library: str) -> None:
+    if library != "torch":
+        pytest.skip("only torch has definitions for tensors without elements")
+    records = {r.api: r for r in map(record_from_json, ask(library, "described")) if r.parameters}
+
+    assert "int64" not in records["torch.Tensor.acos_"].parameters[0].dtypes
+    assert "float32" in records["torch.Tensor.acos_"].parameters[0].dtypes
+    assert records["torch.Tensor.acos"].parameters[0].dtypes == ()
+    assert "bool" not in records["torch.positive"].parameters[0].dtypes
+    assert "layout" in records["torch.q_scale"].tags
+    assert "layout" not in records["torch.abs"].tags
+    assert records["torch.Tensor.take"].parameters[1].schema_type == "Tensor"
+    assert not next(p for p in records["torch.abs"].parameters if p.name == "out").required

@@ -123,7 +123,10 @@ def _expected_dtypes(
 def _expected_dtype_of_nth(
     values: Mapping[str, Value], nth: int, words: tuple[str, str]
 ) -> dict[str, Fields]:
-    """Return the expected dtype of the n-th input, as that of an earlier input if possible.
+    """Return the expected dtype of the n-th input, as that of another input if possible.
+
+    The operator that rejects the call may not be the called one, and number its inputs otherwise,
+    so the input has the actual dtype, whatever its place.
 
     Args:
         values: the arguments of the call, by parameter.
@@ -138,10 +141,12 @@ def _expected_dtype_of_nth(
     blamed_name = (
         tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
     )
-    earlier_names = tensors[: tensors.index(blamed_name)]
-    leader = next((name for name in earlier_names if dtype_of(values[name]) == expected), "")
-    # Operators derive the dtype from an earlier input, so the clue refers to that input.
-    return {blamed_name: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
+    partner = next((name for name in tensors if dtype_of(values[name]) == expected), "")
+    if not partner:
+        return {blamed_name: {"dtypes": (expected,)}}
+    # Both have one dtype, which the first of them determines, so that no two refer to each other.
+    leader, follower = sorted((partner, blamed_name), key=tensors.index)
+    return {follower: {"dtype_of": leader}}
 
 
 def _demanded_conversion(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:

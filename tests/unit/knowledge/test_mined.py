@@ -119,3 +119,16 @@ def test_a_hundred_kilobytes_of_documentation_take_less_than_five_seconds() -> N
     clues("A `Tensor` (of shape [n, " * 4_000)
 
     assert time.perf_counter() - start < 5.0
+
+
+@pytest.mark.parametrize(
+    ("doc_type", "has_dtypes"),
+    [("Tensor or float", False), ("int or Tensor", False), ("int Tensor or float Tensor", True)],
+)
+def test_scalar_that_may_stand_for_a_tensor_is_no_dtype_of_it(
+    doc_type: str, *, has_dtypes: bool
+) -> None:
+    record = ApiRecord(api="torch.eq", kind=CallKind.FUNCTION, parameters=())
+    clues = mined.read(record, ParameterRecord(name="other", doc_type=doc_type))
+
+    assert any(clue.dtypes for clue in clues) is has_dtypes

@@ -10,6 +10,7 @@ from ciguard.knowledge import (
     Clue,
     ClueSource,
     Structure,
+    classes,
     defaults,
     doc_phrases,
     doc_types,
@@ -265,3 +266,56 @@ def test_the_meaning_of_some_names_depends_on_the_api(
     (clue,) = name_reader.read(record, record.parameters[0])
 
     assert (clue.structures, clue.high) == (structures, high)
+
+
+@pytest.mark.parametrize(
+    ("doc", "field", "value"),
+    [
+        ("input tensor of shape :math:`N \\times M`.", "ndim", (2, 2)),
+        ("an n-dimensional `torch.Tensor`, where :math:`n \\geq 2`", "ndim", (2, 5)),
+        ("must be at least 1-dimensional.", "low", None),
+        ("must be at least 1-D.", "low", None),
+        ("A list of at least 1 `Tensor` objects.", "low", None),
+        ("at least 1", "low", 1),
+    ],
+)
+def test_a_number_of_dimensions_or_items_is_no_range(doc: str, field: str, value: object) -> None:
+    assert _value(_phrases(doc), field) == value
+
+
+@pytest.mark.parametrize("text", ["integer tensor, all its values", "An `int32` `Tensor`."])
+def test_a_tensor_with_its_dtype_is_a_tensor(text: str) -> None:
+    assert doc_types.leading_type(text) == (Structure.TENSOR,)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        ParameterRecord(name="p", annotation="Distribution"),
+        ParameterRecord(name="p", annotation="torch.nn.Module | None"),
+        ParameterRecord(name="p", doc_type="TransformerDecoderLayer, optional"),
+        ParameterRecord(name="p", doc="A `TensorShape`"),
+        ParameterRecord(name="p", doc="An `IndexedSlices` instance."),
+        ParameterRecord(name="p", doc="A `tf.data.Dataset` to determine its size."),
+    ],
+)
+def test_an_instance_of_a_class_cannot_be_generated(parameter: ParameterRecord) -> None:
+    assert _value(classes.read(RECORD, parameter), "structures") == (Structure.OPAQUE,)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        ParameterRecord(name="p", annotation="Tensor"),
+        ParameterRecord(name="p", annotation="Optional[Tensor]"),
+        ParameterRecord(name="p", annotation="~T_module"),
+        ParameterRecord(name="p", annotation="Any"),
+        ParameterRecord(name="p", annotation="TensorLike"),
+        ParameterRecord(name="p", doc_type="LongTensor"),
+        ParameterRecord(name="p", doc="A `SparseTensor`."),
+        ParameterRecord(name="p", doc="A `tf.Tensor` of values."),
+        ParameterRecord(name="p", doc="The ReLU that is applied"),
+    ],
+)
+def test_tensors_and_general_types_are_no_classes(parameter: ParameterRecord) -> None:
+    assert classes.read(RECORD, parameter) == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.libraries.in_target import introspection, tag_names
+from ciguard.libraries.torch.in_target.definitions import defined_dtypes, needs_other_layout
 from ciguard.libraries.torch.in_target.device_notes import DeviceNotes
 from ciguard.libraries.torch.in_target.dispatcher import has_kernel
 from ciguard.libraries.torch.in_target.schemas import Stubs, best_match, parse_schema
@@ -55,6 +56,7 @@ _DISPATCH_KEYS = (
     "CompositeExplicitAutogradNonFunctional",
 )
 """Dispatch keys; operators without a kernel for any of them belong to other devices."""
+_BY_POSITION = "positional_or_keyword"
 _FIXED_LENGTH = re.compile(r"\[\d+\]")
 _INPUT_LINE = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
 _SHAPE_FORMULA = re.compile(r":math:`(\([^`()]*\))`")
@@ -120,6 +122,7 @@ class _Catalogue:
         self._add_types(api, operator, parameters)
         introspection.describe_parameters(parameters, doc)
         _describe_missing(parameters, self.referenced_doc(doc))
+        _make_optional(parameters)
         record = introspection.record(
             api,
             kind,
@@ -149,17 +152,40 @@ class _Catalogue:
         names = [item["name"] for item in parameters]
         schema = best_match(self.schemas.get(operator, []), [_native_name(name) for name in names])
         native_parameters = {item["name"]: item for item in schema or []}
+        positions = _by_position(api, parameters, native_parameters)
         for item in parameters:
-            hint = self.stubs.hint(api, item["name"])
+            native_name = positions.get(item["name"], item["name"])
+            hint = self.stubs.hint(api, native_name)
             if hint and not item.get("annotation"):
                 item["annotation"] = hint
-            native_parameter = native_parameters.get(item["name"]) or native_parameters.get(
-                _native_name(item["name"])
+            native_parameter = native_parameters.get(native_name) or native_parameters.get(
+                _native_name(native_name)
             )
             if native_parameter is not None:
                 for key in ("schema_type", "length"):
                     if key in native_parameter:
                         item[key] = native_parameter[key]
+
+
+def _by_position(
+    api: str, parameters: list[dict[str, Any]], native_parameters: dict[str, dict[str, Any]]
+) -> dict[str, str]:
+    """Return the schema's names of parameters by those in the docstring of a method.
+
+    Docstrings of methods name some parameters otherwise: `take(indices)` for `take(self, index)`.
+    """
+    if not api.startswith("torch.Tensor."):
+        return {}
+    names = [item["name"] for item in parameters if item["kind"] == _BY_POSITION]
+    required = [
+        name
+        for name, item in native_parameters.items()
+        if name != "self" and item["required"] and item["kind"] == _BY_POSITION
+    ]
+    if len(names) != len(required):
+        return {}
+    pairs = zip(names, required)
+    return {name: other for name, other in pairs if name not in native_parameters}
 
 
 def describe() -> Iterator[dict[str, Any]]:
@@ -168,7 +194,21 @@ def describe() -> Iterator[dict[str, Any]]:
     notes = DeviceNotes(catalogue.torch)
     for record in _records(catalogue):
         stated = notes.of(record.get("api", ""), record.get("operator", ""))
+        _add_definition(catalogue.torch, record)
         yield {**record, "on_devices": stated} if stated else record
+
+
+def _add_definition(torch: Any, record: dict[str, Any]) -> None:
+    """Add to a record what its operator's definition states of the first tensor."""
+    operator, parameters = record.get("operator", ""), record.get("parameters", ())
+    if not operator:
+        return
+    if needs_other_layout(torch, operator):
+        record["tags"] = sorted({*record.get("tags", ()), tag_names.LAYOUT})
+    if [item["required"] for item in parameters[:2]] in ([True], [True, False]):
+        dtypes = defined_dtypes(torch, operator)
+        if dtypes and parameters[0].get("schema_type") == "Tensor":
+            parameters[0]["dtypes"] = dtypes
 
 
 def _records(catalogue: _Catalogue) -> Iterator[dict[str, Any]]:
@@ -266,6 +306,14 @@ def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, An
     receiver.update({key: tensor[key] for key in ("doc", "doc_type") if key in tensor})
     record["parameters"] = [receiver, *parameters]
     return record
+
+
+def _make_optional(parameters: list[dict[str, Any]]) -> None:
+    """Make optional what a docstring's signature lists without default and describes as such."""
+    for item in parameters:
+        is_described = item.get("doc_type", "").rstrip(" ,").endswith("optional")
+        if item["kind"] == "keyword_only" and is_described and "default" not in item:
+            item.update(required=False, default="None")
 
 
 def _describe_missing(parameters: list[dict[str, Any]], doc: str) -> None:

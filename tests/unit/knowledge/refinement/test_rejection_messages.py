@@ -307,3 +307,21 @@ def test_calls_can_be_drawn_after_any_demand(demand: str, number: object, other:
 )
 def test_a_number_in_a_message_becomes_a_limit(message: str, fields: dict[str, float]) -> None:
     assert requirement(message) == fields
+
+
+def test_dtype_of_an_input_of_another_operator_is_that_of_the_argument_with_the_expected_one() -> (
+    None
+):
+    message = (
+        "cannot compute Conv2DBackpropInput as input #2(zero-based) was expected to be a double "
+        "tensor but is a float tensor [Op:Conv2DBackpropInput]"
+    )
+
+    advice = advice_of(
+        message,
+        input=tensor(1, 2, 2, 1),
+        filters=tensor(1, 1, 1, 1, dtype="float64"),
+        output_shape=TensorValue("int32", (4,), _FILL),
+    )
+
+    assert advice == {"filters": {"dtype_of": "input"}}

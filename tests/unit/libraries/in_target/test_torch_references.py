@@ -57,3 +57,38 @@ def test_signature_with_fewer_parameters_than_every_overload_requires_is_incompl
     found = catalogue._lacks_required([{"name": name} for name in names], overloads)
 
     assert found is is_incomplete
+
+
+def test_schema_of_a_method_applies_by_position_where_the_docstring_has_other_names() -> None:
+    documented = [{"name": "indices", "kind": "positional_or_keyword", "required": True}]
+    native = {
+        "self": {"name": "self", "kind": "positional_or_keyword", "required": True},
+        "index": {"name": "index", "kind": "positional_or_keyword", "required": True},
+    }
+
+    positions = catalogue._by_position("torch.Tensor.take", documented, native)
+
+    assert positions == {"indices": "index"}
+
+
+def test_schema_applies_by_name_if_it_has_another_number_of_parameters() -> None:
+    documented = [{"name": "shape", "kind": "var_positional", "required": False}]
+    native = {
+        "self": {"name": "self", "kind": "positional_or_keyword", "required": True},
+        "size": {"name": "size", "kind": "positional_or_keyword", "required": True},
+    }
+
+    assert catalogue._by_position("torch.Tensor.view", documented, native) == {}
+
+
+@pytest.mark.parametrize(
+    ("doc_type", "is_required"), [("Tensor, optional", False), ("Tensor", True)]
+)
+def test_keyword_that_is_described_as_optional_is_not_required(
+    doc_type: str, *, is_required: bool
+) -> None:
+    out = {"name": "out", "kind": "keyword_only", "required": True, "doc_type": doc_type}
+
+    catalogue._make_optional([out])
+
+    assert out["required"] is is_required
