@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.records import ApiRecord
 
-_CHANGES = 32
-"""Number of changes in one batch. Most batteries have two to four such parts."""
+_FIRST_CHANGES, _CHANGES = 16, 32
+"""Numbers of changes in the first batch of a battery and in later ones. The first one is small, so
+that slow calls of some APIs do not keep others from their first changes."""
 
 
 class SideBySideLevel(ApiLevel):
@@ -35,7 +36,7 @@ class SideBySideLevel(ApiLevel):
     def batch_sizes(self) -> Sequence[int]:
         """Numbers of calls in the first batches of an API; see `ApiLevel.batch_sizes`."""
         first, second, later = BATCH_SIZES
-        return first, 1 + _CHANGES, second, 1 + _CHANGES, later
+        return first, 1 + _FIRST_CHANGES, second, 1 + _CHANGES, later
 
     def visit(self, api: str, number: int) -> Batch:
         """Return the batch of an API that follows `number` earlier ones."""
@@ -48,7 +49,11 @@ class SideBySideLevel(ApiLevel):
     def _part_of_battery(self, api: str, number: int) -> tuple[ApiCall, ...]:
         """Return a call that passed, and the next of its changes; the call is another one later."""
         known, changed = self._battery(api, 0)
-        battery, start = divmod((number - 1) // 2 * _CHANGES, max(len(changed), 1))
+        parts = (number - 1) // 2
+        if not parts:
+            return (known, *changed[:_FIRST_CHANGES])
+        earlier = _FIRST_CHANGES + (parts - 1) * _CHANGES
+        battery, start = divmod(earlier, max(len(changed), 1))
         if battery:
             known, changed = self._battery(api, battery)
         return (known, *changed[start : start + _CHANGES])

@@ -52,8 +52,9 @@ def part(number: int, *, conforms: bool = True) -> list[ApiCall]:
 
 
 def battery() -> list[ApiCall]:
-    """Return the first battery, which has two parts."""
-    return [*part(1), *part(3)[1:]]
+    """Return the first battery, which has three parts."""
+    known, *changed = part(1)
+    return [known, *changed, *part(3)[1:], *part(5)[1:]]
 
 
 def arguments(call: ApiCall) -> dict[str, Value]:
