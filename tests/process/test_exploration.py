@@ -299,12 +299,14 @@ def test_function_that_cannot_be_explored_is_reported_with_the_reason(tmp_path: 
         tmp_path,
         VISION
         + """
+from google.cloud import language_v1
 def broken(image):
     missing.name
     return client.label_detection(image=image)
 
-def colours(image):
-    return client.image_properties(image=image)
+def syntax(text):
+    document = language_v1.Document(content=text)
+    return language_v1.LanguageServiceClient().analyze_syntax(document=document)
 
 def outer(image):
     def inner():
@@ -331,7 +333,7 @@ class Broken:
 
     problems = {name.removeprefix("app."): result.problem for name, result in results.items()}
     assert "NameError" in problems["broken"]
-    assert "google image_properties" in problems["colours"]
+    assert "google analyze_syntax" in problems["syntax"]
     assert problems["outer.<locals>.inner"] == "is nested in another function"
     assert problems["Needy.look"].startswith(
         "fails for each answer that was tried: AttributeError: 'None"

@@ -187,3 +187,45 @@ def test_folders_and_several_files_are_passed_as_copies(tmp_path: Path) -> None:
     }  # fmt: skip
     assert failures(results) == {}
     assert never(results) == set()
+
+
+CHOSEN = """
+    from google.cloud import vision
+
+    client = vision.ImageAnnotatorClient()
+
+    def pets(content: bytes):
+        image = vision.Image(content=content)
+        cats, mood = 0, "calm"
+        for label in client.label_detection(image=image).label_annotations:
+            if label.description == "Cat":
+                cats += 1
+            if label.description == "Dog":
+                mood = "Loud"
+        if cats > 2:
+            return "many"
+        if mood == "Loud":
+            return "loud"
+"""
+
+
+def test_values_that_a_branch_chooses_are_followed_but_not_judged(tmp_path: Path) -> None:
+    folder = written(tmp_path / "app", CHOSEN)
+
+    by_answers, by_images = explored(folder), assessed(folder)
+
+    assert never(by_answers) == set()
+    assert {goal.text for goal in by_answers["pets"].answers_by_outcome} >= {
+        "cats > 2", "mood == 'Loud'",
+    }  # fmt: skip
+    result = by_images["pets"]
+    assert {verdict.goal.text for verdict in result.verdicts} == {
+        "label.description == 'Cat'", "label.description == 'Dog'",
+    }  # fmt: skip
+    assert {
+        goal.text: reason
+        for goal, reason in result.unjudged_goals
+        if goal.text in {"cats > 2", "mood == 'Loud'"}
+    } == dict.fromkeys(
+        ("cats > 2", "mood == 'Loud'"), "it compares a value that another branch has chosen"
+    )

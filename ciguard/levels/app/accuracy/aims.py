@@ -11,7 +11,7 @@ from ciguard.levels.app.dead_conditions.readings import spellings
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, Sentiment
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, Field, RecognitionTask
 from ciguard.levels.app.providers.registered import messages_of
-from ciguard.levels.app.static_analysis.values import Answer
+from ciguard.levels.app.static_analysis.values import DECIDES, Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,6 +69,8 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
         answers = explored.answers_by_outcome.get(condition.goal, {}).get(True)
         if answers is None or any(map(_may_be_impossible, answers)):
             continue
+        if compares_chosen_value(condition):
+            continue
         for response in answers:
             if response.operation.task in TASKS_WITHOUT_INPUTS:
                 continue
@@ -83,6 +85,11 @@ def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
             if specs and steps is not None:
                 yield Aim(condition.goal, response.operation, specs, steps)
                 break
+
+
+def compares_chosen_value(condition: ServiceCondition) -> bool:
+    """Return whether a sub-condition compares a literal that another branch has chosen."""
+    return any(DECIDES in flow.steps for flow in condition.flows)
 
 
 def _may_be_impossible(response: StubResponse) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.accuracy.aims import compares_names
+from ciguard.levels.app.accuracy.aims import compares_chosen_value, compares_names
 from ciguard.levels.app.accuracy.polarity import sentiment_path
 from ciguard.levels.app.providers.description import TASKS_WITHOUT_INPUTS, RecognitionTask
 
@@ -45,8 +45,12 @@ def _reason(condition: ServiceCondition, explored: ExploredFunction) -> str:
         return f"ciguard makes no inputs for {' and '.join(sorted(tasks))}"
     if tasks == {RecognitionTask.SENTIMENT} and not all(map(sentiment_path, condition.flows)):
         return "it compares a value that is computed from the sentiment"
+    if compares_chosen_value(condition):
+        return "it compares a value that another branch has chosen"
     if not any(compares_names(condition, operation) for operation in operations):
         return "it compares neither names nor types of results"
-    if any(response.is_random for response in answers):
-        return "only answers that were drawn at random make it true"
-    return "ciguard knows no inputs that should make it true"
+    return (
+        "only answers that were drawn at random make it true"
+        if any(response.is_random for response in answers)
+        else "ciguard knows no inputs that should make it true"
+    )

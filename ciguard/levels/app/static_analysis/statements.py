@@ -11,7 +11,16 @@ from ciguard.levels.app.static_analysis.constructors import (
 )
 from ciguard.levels.app.static_analysis.expressions import Expressions, names_in
 from ciguard.levels.app.static_analysis.scope import FunctionScope
-from ciguard.levels.app.static_analysis.values import EACH, FunctionParameter, Value, ValueFlow
+from ciguard.levels.app.static_analysis.values import (
+    DECIDES,
+    EACH,
+    NOTHING,
+    Answer,
+    FunctionParameter,
+    Value,
+    ValueFlow,
+    join_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +51,8 @@ class _StatementInterpreter:
         self._value, self._bind = self._expressions.value_of, self._expressions.bind
         self._assigned_value = self._expressions.assigned_value
         self._depth = 0
+        self._conditions: list[Value] = []
+        """Values of the conditions of the branches around the current statement."""
 
     def statement(self, node: ast.stmt) -> None:
         """Interpret one statement."""
@@ -51,7 +62,7 @@ class _StatementInterpreter:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._definition(node)
             case ast.Return(value=value):
-                self._scope.summary.returned |= self._assigned_value(value)
+                self._scope.summary.returned |= self._assigned_value(value) | self._decided(value)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
                 targets
             ) == len(values) and not _has_starred(*targets, *values):
@@ -60,17 +71,20 @@ class _StatementInterpreter:
                 ):
                     self._bind(target, assigned, replaces=replaces)
             case ast.Assign(targets=targets, value=value):
-                assigned = self._assigned_value(value)
+                assigned = self._assigned_value(value) | self._decided(value)
                 for target in targets:
                     self._bind(target, assigned, replaces=replaces)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self._bind(target, self._assigned_value(value), replaces=replaces)
             case ast.AugAssign(target=target, op=op, value=value):
-                self._bind(
-                    target, (self._value(target) | self._value(value)).then(type(op).__name__)
-                )
+                changed = (self._value(target) | self._value(value)).then(type(op).__name__)
+                self._bind(target, changed | self._decided(value))
             case _:
                 self._compound(node)
+
+    def _decided(self, value: ast.expr | None) -> Value:
+        """Return the answers that decide whether a literal is assigned or returned here."""
+        return join_values(self._conditions) if isinstance(value, ast.Constant) else NOTHING
 
     def _block(self, body: Iterable[ast.stmt]) -> None:
         """Interpret statements that may not run; variables may keep their previous values."""
@@ -111,8 +125,14 @@ class _StatementInterpreter:
             for statement in node.body:
                 self.statement(statement)
             return
+        if isinstance(node, ast.If):
+            flows = (flow.then(DECIDES) for flow in self._value(node.test).flows)
+            answers = (flow for flow in flows if flow and isinstance(flow.source, Answer))
+            self._conditions.append(Value(frozenset(answers)))
         for part in ("body", "orelse", "finalbody"):
             self._block(getattr(node, part, []))
+        if isinstance(node, ast.If):
+            self._conditions.pop()
         for inner in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
             self._block(inner.body)
 

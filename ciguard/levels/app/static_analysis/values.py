@@ -54,6 +54,8 @@ ITEM = "item "
 """Begin of a step from a value to a tuple or dictionary that has it under a constant index."""
 INTO = "into "
 """Begin of a step into a function of the application, which changes nothing."""
+DECIDES = "decides"
+"""Step from a condition to a literal that its branch assigns or returns, or by which it counts."""
 MORE = "…"
 """Step that replaces all steps beyond the limit."""
 

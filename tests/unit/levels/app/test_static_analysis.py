@@ -20,6 +20,7 @@ from ciguard.levels.app.static_analysis import (
     read_application,
 )
 from ciguard.levels.app.static_analysis.conditions import LiteralTest
+from ciguard.levels.app.static_analysis.values import DECIDES, Answer
 
 PROVIDERS = known_providers()
 PARTS = next(
@@ -878,6 +879,57 @@ def test_request_for_several_features_calls_those_that_the_code_names(tmp_path: 
         "found.safe_search_annotation.adult > 3": ["safe_search_detection"],
         "found.label_annotations[0].description == 'Cat'": ["label_detection"],
         "is_cat(found)": ["label_detection"],
+    }
+
+
+def test_values_that_a_branch_chooses_depend_on_its_answer(tmp_path: Path) -> None:
+    functions = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def seen(image):
+            return client.label_detection(image=image).label_annotations
+
+        def is_outside(image, strict):
+            if strict:
+                limit = 2
+            for label in seen(image):
+                if label.description == "Sky":
+                    return True
+            return False
+
+        def counted(image, strict):
+            cats, kind, size = 0, "none", 3
+            if strict:
+                size = 5
+            for label in seen(image):
+                if label.description == "Cat":
+                    cats += 1
+                elif label.score > 0.9:
+                    kind = "sure"
+            if cats > 2 or kind == "sure" or size > 3:
+                return is_outside(image, strict)
+
+        def main(image):
+            if is_outside(image, False):
+                return 1
+        """,
+    )
+
+    assert "cats > 2 or kind == 'sure' or size > 3" in conditions(functions["app.counted"])
+    assert {
+        condition.goal.text: {
+            flow.steps[-2:] for flow in condition.flows if isinstance(flow.source, Answer)
+        }
+        for name in ("app.counted", "app.main")
+        for condition in functions[name].goals
+        if DECIDES in {step for flow in condition.flows for step in flow.steps}
+    } == {
+        "cats > 2": {("decides", "> 2"), ("Add", "> 2")},
+        "kind == 'sure'": {("decides", "== 'sure'")},
+        "is_outside(image, False)": {("== 'Sky'", "decides")},
     }
 
 
