@@ -86,11 +86,13 @@ def test_missing_packages_are_stubbed_and_named(tmp_path: Path) -> None:
 
 def test_statements_that_fail_on_import_are_skipped_and_named(tmp_path: Path) -> None:
     text = r"""
+        import socket
         import sys
 
         path_of_program = sys.argv[7]
         names = open(r"C:\Users\me\names.txt").read().split()
         count = int(input("How many? "))
+        server = socket.create_server(("127.0.0.1", 8000))
         if len(sys.argv) < 3:
             sys.exit("usage: app.py FILE OTHER")
 
@@ -105,10 +107,13 @@ def test_statements_that_fail_on_import_are_skipped_and_named(tmp_path: Path) ->
     independent, dependent = results["independent"], results["dependent"]
     assert independent.problem == ""
     assert independent.outcome_counts() == (2, 2)
-    assert len(independent.remarks) == 3
-    assert any("line 13 was skipped on import: FileNotFound" in one for one in independent.remarks)
+    assert len(independent.remarks) == 4
+    assert any(
+        "line 16 was skipped on import: PermissionError" in one for one in independent.remarks
+    )
+    assert any("line 14 was skipped on import: FileNotFound" in one for one in independent.remarks)
     assert dependent.problem.startswith("cannot be imported: FileNotFoundError")
-    assert dependent.problem.endswith("(app.py, line 13)")
+    assert dependent.problem.endswith("(app.py, line 14)")
 
 
 def test_questions_are_answered_with_the_input(tmp_path: Path) -> None:

@@ -40,6 +40,14 @@ def test_a_call_survives_a_json_round_trip() -> None:
     ("source", "kind"),
     [
         ("@arg('x', ints(1, 5))\n@ensure('result > x')\ndef f(x): return x", "ensure"),
+        (
+            """
+            @arg('x', np_arrays('float32', (2,)))
+            @ensure('result.dtype == x.dtype')
+            def f(x): return x.astype('float64')
+            """,
+            "ensure",
+        ),
         ("@arg('x', floats(1, 5))\ndef f(x): return [x, float('nan')]", "nan"),
         ("@arg('x', ints(1, 5))\ndef f(x): raise SystemExit(3)", "exception"),
         ("@arg('x', ints(1, 5))\ndef f(x): yield 1 / 0", "exception"),
