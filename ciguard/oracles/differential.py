@@ -156,7 +156,7 @@ class DifferentialOracle:
                     targets=(reference, name),
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
-                    message=f"{subject.api} differs in {difference.kind}: {difference.text}",
+                    message=f"{subject.api} {difference.predicate}",
                     evidence=level.evidence(case, difference, pair_outcomes)
                     or evidence_between((reference, name), outcomes, pair, specification),
                 )

@@ -163,7 +163,7 @@ def _finding(
         targets=targets,
         pair=pair,
         detail=detail,
-        message=f"{subject_text} differs in {difference.kind}: {difference.text}",
+        message=f"{subject_text} {difference.predicate}",
         evidence=evidence_between(targets, outcomes, pair, None),
     )
 

@@ -24,11 +24,21 @@ class Difference:
     """A difference between two outputs."""
 
     kind: str
-    """One of `structure`, `dtype`, `shape`, `nan`, `values`, `mutation` and `aliasing`."""
+    """One of `structure`, `dtype`, `shape`, `nan`, `values`, `mutation` and `aliasing`, or of
+    `refused`, `accepted` and `exception`, which are differences between outcomes."""
     text: str
     """Description of the difference, for readers. May contain values."""
     detail: str = ""
     """Part of the fingerprint: text that is equal whenever the same defect is found."""
+
+    @property
+    def predicate(self) -> str:
+        """The difference as the predicate of a sentence about an API: `differs in shape: …`."""
+        if self.kind == "refused":
+            return f"is {self.text}"
+        if self.kind == "accepted":
+            return f"is accepted, but {self.text}"
+        return f"differs in {self.kind}: {self.text}"
 
 
 def compare_outputs(

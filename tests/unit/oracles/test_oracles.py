@@ -275,6 +275,30 @@ def test_a_difference_has_a_kind_and_a_severity(
 
 
 @pytest.mark.parametrize(
+    ("mine", "theirs", "message"),
+    [
+        (passed(1.0), passed(2.0), "torch.fold differs in values: 1 vs 2"),
+        (
+            passed(1.0),
+            Rejected("ValueError", "no"),
+            "torch.fold is refused with ValueError: no",
+        ),
+        (
+            Rejected("ValueError", "no"),
+            passed(1.0),
+            "torch.fold is accepted, but was refused with ValueError: no",
+        ),
+    ],
+)
+def test_the_message_of_a_difference_is_a_sentence(
+    mine: Outcome, theirs: Outcome, message: str
+) -> None:
+    (finding,) = judge(case(), {OLD: mine, NEW: theirs}, subject())
+
+    assert finding.message.startswith(message)
+
+
+@pytest.mark.parametrize(
     ("mine", "theirs"),
     [
         (passed(1.0), Passed(passed(1.0).encoded, 9.0)),
