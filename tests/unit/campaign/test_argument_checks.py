@@ -20,7 +20,7 @@ RECORD = ApiRecord(
     api="lib.Dropout",
     kind=CallKind.LAYER,
     parameters=(
-        ParameterRecord(name="rate"),
+        ParameterRecord(name="rate", doc="Share of elements that become 0."),
         ParameterRecord(name="seed", required=False, default="None", doc="An integer or 'auto'."),
     ),
     source="signature",
