@@ -38,7 +38,7 @@ _MAX_RANK = 6
 _USUAL_MAX_RANK = 5
 """Maximum rank of tensors that are drawn where only the minimum is stated."""
 _MAX_CACHED_TEXTS = 4096
-_AT_LEAST_SIGN = re.compile(r"\\geq?\b")
+_GEQ_COMMAND = re.compile(r"\\geq?\b")
 
 
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
@@ -123,7 +123,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 def _with_signs(text: str) -> str:
     """Return the text with signs for those commands of LaTeX that the rules need."""
-    return _AT_LEAST_SIGN.sub("≥", text.replace(r"\times", "x"))
+    return _GEQ_COMMAND.sub("≥", text.replace(r"\times", "x"))
 
 
 @lru_cache(maxsize=_MAX_CACHED_TEXTS)

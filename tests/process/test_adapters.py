@@ -248,10 +248,11 @@ def test_raw_operations_that_draw_random_numbers_are_tagged(ask: Ask, library: s
 
 
 def test_definitions_of_operators_state_dtypes_and_layouts(ask: Ask, library: str) -> None:
-    if library != "torch":
-        pytest.skip("only torch has definitions for tensors without elements")
     records = {r.api: r for r in map(record_from_json, ask(library, "described")) if r.parameters}
 
+    if library != "torch":  # no other library defines operators for tensors without elements
+        assert not [record.api for record in records.values() if "layout" in record.tags]
+        return
     assert "int64" not in records["torch.Tensor.acos_"].parameters[0].dtypes
     assert "float32" in records["torch.Tensor.acos_"].parameters[0].dtypes
     assert records["torch.Tensor.acos"].parameters[0].dtypes == ()
