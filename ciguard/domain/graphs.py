@@ -62,6 +62,9 @@ class GraphCase:
     grows: bool = False
     """True to run a second time with larger tensors, and to return both results; a probe leaves out
     the steps that fail with these. Compilers compile again, for dynamic shapes."""
+    is_mapped: bool = False
+    """True to run for two examples, the tensors and the flipped tensors: one after the other where
+    nothing is compiled, and in a compiler both at once, as one function of stacked tensors."""
     autocast: str = ""
     """Name of the lower precision in which autocast lets calls compute; empty for none. A run in
     double precision ignores it."""
@@ -71,6 +74,8 @@ class GraphCase:
     """True to return copies of the results: compilers make views outside of compiled code."""
     raises_division: bool = False
     """True to raise an error where the library divides by 0 in numpy, for which it returns 0."""
+    options: str = ""
+    """Name of the options with which the compiler runs; empty for its own."""
     stage: str = ""
     """Stage of the compiler that has the defect, a part of fingerprints; empty if unknown."""
     runs_stage: str = ""
@@ -127,10 +132,12 @@ class GraphCase:
             "wide": self.is_wide,
             "gradients": self.has_gradients,
             "grows": self.grows,
+            "mapped": self.is_mapped,
             "autocast": self.autocast,
             "layout": self.layout,
             "copies": self.copies,
             "divides": self.raises_division,
+            "options": self.options,
             "stage": self.stage,
             "runs": self.runs_stage,
         }
@@ -212,10 +219,12 @@ def graph_case_from_json(encoded: Json) -> GraphCase:
             is_wide=bool(rest.get("wide", False)),
             has_gradients=bool(rest.get("gradients", False)),
             grows=bool(rest.get("grows", False)),
+            is_mapped=bool(rest.get("mapped", False)),
             autocast=str(rest.get("autocast", "")),
             layout=str(rest.get("layout", "")),
             copies=bool(rest.get("copies", False)),
             raises_division=bool(rest.get("divides", False)),
+            options=str(rest.get("options", "")),
             stage=str(rest.get("stage", "")),
             runs_stage=str(rest.get("runs", "")),
         )

@@ -81,6 +81,8 @@ class Mode:
     """True if NaN and infinities must have the same effect as in eager execution."""
     stages: tuple[str, ...] = ()
     """Names of the adapter's functions `stages` for this mode, in order."""
+    options: tuple[str, ...] = ()
+    """Names of the adapter's functions `options` for this mode."""
     selected_by: tuple[str, ...] = ()
     """Names with which programs select the mode, such as `torch.compile`."""
     sources: tuple[str, ...] = ()

@@ -41,7 +41,9 @@ class Writer:
     modes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Pairs of statements by mode: the first prepares the mode, and the second runs `{call}` in the
     mode and assigns its result to `result`. `{row}` is a comma-separated list of the tensors'
-    names, and `{tuple}` a tuple of the tensors."""
+    names, `{tuple}` a tuple of the tensors, and `{options}` one of `options`, or nothing."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Further arguments of the statement that compiles, by the name in `Mode.options`."""
     gradients: str = ""
     """Statements that execute `{run}`, which assigns `result`, and replace `result` by a list of it
     and of the gradients for the tensors in the tuple `{tuple}`, see `Adapter.with_gradients`. Empty
@@ -50,6 +52,12 @@ class Writer:
     """Statement after which no gradients are recorded, as in `Adapter.without_gradients`."""
     larger: str = ""
     """Expression of `{tensor}` repeated as `Adapter.grown` does. Empty if the adapter cannot."""
+    flipped: str = ""
+    """Expression of `{tensor}` as `Adapter.flipped` returns it. Empty if the adapter cannot."""
+    mapped: str = ""
+    """Statements that vectorise the function `graph`, execute `{run}`, which assigns `result` from
+    the tensors in the tuple `{tuple}` and the flipped ones in the list `stacked`, and replace
+    `result` by what `Adapter.run_mapped` returns. Empty if the adapter cannot."""
     autocast: str = ""
     """Statement that begins a block in which calls may compute in a lower precision, `{dtype}`, as
     in `Adapter.autocasting`. Empty if the adapter cannot."""

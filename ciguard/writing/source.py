@@ -94,7 +94,7 @@ class ScriptSource:
             callee, body = "call", textwrap.indent(call.replace("result = ", "return ", 1), "    ")
             statements.append(f"\n\ndef call({tensors}):\n{body}\n")
         comma = "," * (len(self.lifted) == 1)
-        fill = {"call": callee, "row": tensors, "tuple": f"({tensors}{comma})"}
+        fill = {"call": callee, "row": tensors, "tuple": f"({tensors}{comma})", "options": ""}
         definition, run = (text.format(**fill) for text in self.writer.modes[mode])
         self.assignments += filter(None, [*statements, definition])
         return [run]

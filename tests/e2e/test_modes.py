@@ -188,6 +188,36 @@ def test_a_graph_has_the_same_result_at_every_stage_of_a_compiler(
         assert outcome_difference(eager, outcome) is None, variant.runs_stage
 
 
+WITH_OPTIONS = [
+    pytest.param(
+        name,
+        mode,
+        marks=[pytest.mark.library("keras" if name == "jax" else name), pytest.mark.slow],
+    )
+    for name in GRAPHS
+    for mode, description in LIBRARIES.get(name).modes.items()
+    if description.options
+]
+
+
+@pytest.mark.parametrize(("library", "mode"), WITH_OPTIONS)
+def test_a_graph_has_the_same_result_and_gradients_with_all_options_of_a_compiler(
+    environment_of: EnvironmentOf, library: str, mode: str
+) -> None:
+    environment = environment_of(library)
+    case = replace(GRAPHS[library], has_gradients=True)
+    options = LIBRARIES.get(library).modes[mode].options
+    variants = [replace(case, options=name) for name in options]
+
+    (eager,) = outcomes_of(in_mode(environment, library, EAGER), case)
+    compiled = outcomes_of(in_mode(environment, library, mode), *variants)
+
+    assert isinstance(eager, Passed), eager
+    for variant, outcome in zip(variants, compiled, strict=True):
+        assert isinstance(outcome, Passed), (variant.options, outcome)
+        assert outcome_difference(eager, outcome) is None, variant.options
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "library",
@@ -211,14 +241,20 @@ def test_a_graph_in_double_precision_is_exact(environment_of: EnvironmentOf, lib
 
 
 @pytest.mark.slow
-@pytest.mark.library("torch")
-@pytest.mark.parametrize("mode", [EAGER, "aot_eager"])
+@pytest.mark.parametrize(
+    ("library", "mode"),
+    [
+        pytest.param(name, mode, marks=pytest.mark.library("keras" if name == "jax" else name))
+        for name, compiled in (("torch", "aot_eager"), ("tensorflow", "xla"), ("jax", "jit"))
+        for mode in (EAGER, compiled)
+    ],
+)
 def test_gradients_of_a_graph_are_those_of_its_weighted_sum(
-    environment_of: EnvironmentOf, mode: str
+    environment_of: EnvironmentOf, library: str, mode: str
 ) -> None:
-    environment = in_mode(environment_of("torch"), "torch", mode)
+    environment = in_mode(environment_of(library), library, mode)
 
-    (outcome,) = outcomes_of(environment, replace(GRAPHS["torch"], has_gradients=True))
+    (outcome,) = outcomes_of(environment, replace(GRAPHS[library], has_gradients=True))
 
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     assert isinstance(output, Container), outcome
@@ -245,6 +281,24 @@ def test_a_graph_is_compiled_again_for_larger_tensors(environment_of: Environmen
     assert isinstance(first, TensorOutput)
     assert isinstance(second, TensorOutput)
     assert second.elements == pytest.approx(np.tile(first.elements, 2), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.library("keras")
+def test_a_compiler_computes_two_examples_at_once(environment_of: EnvironmentOf) -> None:
+    """The second one has the elements in reverse order, so the results have, too."""
+    case = replace(GRAPHS["jax"], is_mapped=True)
+    environment = environment_of("jax")
+
+    outcomes = [outcomes_of(in_mode(environment, "jax", mode), case)[0] for mode in (EAGER, "jit")]
+
+    for outcome in outcomes:
+        output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+        assert isinstance(output, Container), outcome
+        first, second = output.items
+        assert isinstance(first, TensorOutput)
+        assert isinstance(second, TensorOutput)
+        assert second.elements == pytest.approx(first.elements[::-1], rel=1e-6)
 
 
 @pytest.mark.slow
@@ -417,3 +471,17 @@ def test_call_that_a_mode_cannot_express_is_not_an_outcome(
 
     assert isinstance(outcome, Rejected)
     assert outcome.stage is Stage.MODE
+
+
+@pytest.mark.slow
+@pytest.mark.library("keras")
+def test_a_call_that_jax_cannot_trace_is_named_by_its_step(environment_of: EnvironmentOf) -> None:
+    """The first line that JAX's message names is that of the whole graph."""
+    exp = call("jax.numpy.exp", ResultValue(0, -1, tensor(2)))
+    nonzero = call("jax.numpy.nonzero", ResultValue(1, -1, tensor(2)))
+    case = GraphCase(api=exp.api, steps=(tensor(2), exp, nonzero), outputs=(1, 2))
+
+    (outcome,) = outcomes_of(in_mode(environment_of("jax"), "jax", "jit"), case)
+
+    assert isinstance(outcome, Rejected)
+    assert outcome.message.startswith("step 2: ")

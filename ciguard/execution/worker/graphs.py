@@ -34,7 +34,11 @@ class Graph:
     """One graph as a function, written and compiled from its JSON form."""
 
     def __init__(
-        self, case: dict[str, Any], builder: Any, adapter: Any, *, is_grown: bool = False
+        self,
+        case: dict[str, Any],
+        builder: Any,
+        adapter: Any,
+        change: Callable[[Any], Any] | None = None,
     ) -> None:
         """Build the tensors, constants and layers of a graph.
 
@@ -42,9 +46,9 @@ class Graph:
             case: third member of the JSON form of a `ciguard.domain.graphs.GraphCase`.
             builder: the worker's builder of values.
             adapter: adapter of the library.
-            is_grown: true for larger tensors.
+            change: changes each tensor, if it is given.
         """
-        self._is_grown = is_grown
+        self._change = change
         self._builder = builder
         self.adapter = adapter
         self.case = case
@@ -144,7 +148,7 @@ class Graph:
         value = self._widened(self._builder.value(encoded))
         layout = self.case.get("layout")
         value = self.adapter.laid_out(value, layout) if layout else value
-        self.scope[name] = self.adapter.grown(value) if self._is_grown else value
+        self.scope[name] = self._change(value) if self._change is not None else value
         self.tensors.append(self.scope[name])
         return name
 
@@ -155,6 +159,14 @@ class Graph:
 
     def _widened(self, value: Any) -> Any:
         return self.adapter.widened(value) if self._is_wide else value
+
+
+def second_kind(case: dict[str, Any], adapter: Any) -> Callable[[Any], Any] | None:
+    """Return what makes the tensors of a graph's second run of its tensors; None if it has none."""
+    if case.get("grows"):
+        change: Callable[[Any], Any] = adapter.grown
+        return change
+    return adapter.flipped if case.get("mapped") else None
 
 
 def precision_of(case: dict[str, Any], adapter: Any) -> Any:
@@ -180,7 +192,8 @@ def changes_tensors(case: dict[str, Any]) -> bool:
 def step_of(error: BaseException) -> str:
     """Return the place of an error, such as `step 3: `; empty if no step is known.
 
-    A compiler names the line in its message, and an eager run in its traceback.
+    A compiler names the line in its message, and an eager run in its traceback. The first line is
+    that of the whole graph.
     """
     lines = _lines_in_message(error)
     trace = error.__traceback__
@@ -188,7 +201,8 @@ def step_of(error: BaseException) -> str:
         if trace.tb_frame.f_code.co_filename == FILE:
             lines.append(trace.tb_lineno)
         trace = trace.tb_next
-    return f"step {lines[0] - _FIRST_LINE}: " if lines and lines[0] >= _FIRST_LINE else ""
+    steps = [line - _FIRST_LINE for line in lines if line >= _FIRST_LINE]
+    return f"step {steps[0]}: " if steps else ""
 
 
 def _lines_in_message(error: BaseException) -> list[int]:
@@ -203,11 +217,11 @@ def probe(case: dict[str, Any], builder: Any, adapter: Any, summariser: Any) -> 
 
     The result of a step that failed is the name of the exception's class, and that of one which
     later steps must not use is `UNUSABLE`. A second run with another seed finds random results, and
-    a third one the steps that do not take larger tensors, if the case grows.
+    a third one the steps that do not take the other tensors, if the case runs with two kinds.
     """
     seed = case.get("seed", 0)
     is_usable = _is_usable_special if case.get("special") else _is_usable
-    first, again, *grown = (
+    first, again, *others = (
         _probe_once(graph, case["steps"], summariser, reset, is_usable)
         for graph, reset in _probed_graphs(case, builder, adapter, seed)
     )
@@ -215,8 +229,8 @@ def probe(case: dict[str, Any], builder: Any, adapter: Any, summariser: Any) -> 
         tree if tree == other or tree[0] == "s" else ["s", UNUSABLE]
         for tree, other in zip(first, again)
     ]
-    for larger in grown:
-        trees = [tree if other[0] != "s" else other for tree, other in zip(trees, larger)]
+    for changed in others:
+        trees = [tree if other[0] != "s" else other for tree, other in zip(trees, changed)]
     return COMPACT.encode(["L", "list", trees, len(trees)]).encode("ascii")
 
 
@@ -226,8 +240,9 @@ def _probed_graphs(
     """Yield the graphs that a probe runs, each with its seed."""
     yield Graph(case, builder, adapter), seed
     yield Graph(case, builder, adapter), seed + 1
-    if case.get("grows"):
-        yield Graph(case, builder, adapter, is_grown=True), seed
+    change = second_kind(case, adapter)
+    if change is not None:
+        yield Graph(case, builder, adapter, change), seed
 
 
 def _probe_once(

@@ -202,7 +202,8 @@ class Executor:
         except Exception as error:  # noqa: BLE001 - whatever a library raises while a value is made
             return self._raised(error, unbuilt=True)
         try:
-            run = partial(self._run_graph, stage=case.get("runs", ""))
+            stage, options = case.get("runs", ""), case.get("options", "")
+            run = partial(self._run_graph, stage=stage, options=options)
             if case.get("gradients"):
                 output = self._adapter.with_gradients(run, function, graph.tensors)
             else:
@@ -215,15 +216,24 @@ class Executor:
             return self._raised(error, unbuilt=False, where=graphs.step_of(error))
 
     def _run_sizes(self, case: dict[str, Any], run: Any, function: Any, tensors: list[Any]) -> Any:
-        """Return the outputs of a graph, and those for larger tensors if the case grows."""
-        if not case.get("grows"):
+        """Return the outputs of a graph, and those of its second run if it has one."""
+        change = graphs.second_kind(case, self._adapter)
+        if change is None:
             return run(function, tensors)
-        others = [self._adapter.grown(tensor) for tensor in tensors]
+        others = [change(tensor) for tensor in tensors]
+        if case.get("mapped"):
+            return self._run_mapped(run, function, tensors, others)
         return self._adapter.run_grown(run, function, tensors, others)
 
-    def _run_graph(self, function: Any, tensors: list[Any], stage: str) -> Any:
-        """Return the outputs of a graph; only compilers have stages."""
-        del stage
+    def _run_mapped(
+        self, run: Any, function: Any, tensors: list[Any], others: list[Any]
+    ) -> list[Any]:
+        """Return the outputs of a graph for two examples; only compilers run both at once."""
+        return [run(function, tensors), run(function, others)]
+
+    def _run_graph(self, function: Any, tensors: list[Any], stage: str, options: str) -> Any:
+        """Return the outputs of a graph; only compilers have stages and options."""
+        del stage, options
         return function(*tensors)
 
     def _execute_program(self, case: dict[str, Any]) -> tuple[int, bytes]:

@@ -27,6 +27,7 @@ class ModeExecutor(Executor):
         super().__init__(adapter, on_device=on_device)
         self._run = adapter.modes()[mode]
         self._stages = adapter.stages(mode)
+        self._options = adapter.options(mode)
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
@@ -54,14 +55,22 @@ class ModeExecutor(Executor):
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
 
-    def _run_graph(self, function: Any, tensors: list[Any], stage: str) -> Any:
+    def _run_graph(self, function: Any, tensors: list[Any], stage: str, options: str) -> Any:
         """Return the outputs of a graph that is compiled up to a stage, or wholly if it is empty.
 
         Raises:
-            KeyError: if the mode has no such stage.
+            KeyError: if the mode has no such stage or options.
         """
-        run = self._stages[stage] if stage else self._run
+        if stage:
+            return self._stages[stage](function, tensors)
+        run = self._options[options] if options else self._run
         return run(function, tensors)
+
+    def _run_mapped(
+        self, run: Any, function: Any, tensors: list[Any], others: list[Any]
+    ) -> list[Any]:
+        results: list[Any] = self._adapter.run_mapped(run, function, tensors, others)
+        return results
 
     def _is_input(self, value: Any) -> bool:
         """Return whether a value becomes a parameter: a tensor that is not the result of a call."""

@@ -121,7 +121,7 @@ def _results_of(unit: GraphCase, outcome: Outcome) -> list[Output]:
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     runs: list[Output] = [output] if output is not None else []
     has_more = unit.has_gradients or any(map(changes_in_place, unit.steps))
-    for is_list, count in ((has_more, 1), (unit.grows, 2)):
+    for is_list, count in ((has_more, 1), (unit.grows or unit.is_mapped, 2)):
         # What follows the results is the inputs, or their gradients.
         runs = [
             item

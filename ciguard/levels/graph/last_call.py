@@ -36,12 +36,13 @@ def is_right_for_its_inputs(case: GraphCase, defect: Defect) -> Generator[Reques
     """Return whether the last call of a graph computes what it should from compiled results.
 
     So must each earlier call whose result differs. False if that is unknown: if the graph has
-    gradients or a second size, if such a call changes a tensor in place, or if the difference does
+    gradients or a second run, if such a call changes a tensor in place, or if the difference does
     not show when all results are returned.
     """
     last = len(case.steps) - 1
     earlier = _earlier_calls(case)
-    if case.outputs != (last,) or case.has_gradients or case.grows or not earlier:
+    has_more_results = case.has_gradients or case.grows or case.is_mapped
+    if case.outputs != (last,) or has_more_results or not earlier:
         return False
     reference, compiled = defect.targets
     whole = replace(case, outputs=(*earlier, last))

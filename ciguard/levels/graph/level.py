@@ -88,6 +88,8 @@ class GraphSizes:
     """Share of the units whose gradients are computed."""
     growing_share: float = 0.0
     """Share of the batches whose graphs run a second time, with larger tensors."""
+    mapped_share: float = 0.0
+    """Share of the batches whose graphs run for two examples, which a compiler computes at once."""
     autocast_share: float = 0.0
     """Share of the batches whose graphs run with autocast."""
     layout_share: float = 0.0
@@ -96,6 +98,10 @@ class GraphSizes:
     """Layouts that the library's adapter knows."""
     copy_share: float = 0.0
     """Share of the units that return copies of their results."""
+    option_share: float = 0.0
+    """Share of the units that are compiled with one of `options`."""
+    options: tuple[str, ...] = ()
+    """Names of options of the compiler."""
     overlapping: frozenset[str] = frozenset()
     """Layouts in which elements share memory: what a call in place does then is undefined."""
     special_share: float = 0.0
@@ -215,6 +221,9 @@ class GraphLevel:
         if drawn < sizes.growing_share:
             return {"grows": True}
         drawn -= sizes.growing_share
+        if drawn < sizes.mapped_share:
+            return {"is_mapped": True}
+        drawn -= sizes.mapped_share
         if drawn < sizes.autocast_share:
             return {"autocast": _LOW_PRECISION}
         if drawn - sizes.autocast_share < sizes.layout_share and sizes.layouts:
@@ -242,8 +251,12 @@ class GraphLevel:
                 outputs = (*outputs, *(n for n in _calls_in(steps) if n not in outputs))
             case = _case(steps, tuple(sorted(outputs[:_MAX_OUTPUTS])), rng)
             case = replace(case, copies=rng.random() < self._sizes.copy_share)
+            if self._sizes.options and rng.random() < self._sizes.option_share:
+                case = replace(case, options=rng.choice(self._sizes.options))
             is_drawn = rng.random() < self._sizes.gradient_share
-            if same and steps not in retried:
+            if steps in retried:  # perhaps since a call has no gradient
+                yield case
+            elif same:
                 yield replace(case, **same)
             else:
                 # A tensor that records gradients cannot be changed in place.
@@ -318,7 +331,7 @@ def _apis_of(steps: Sequence[Step]) -> set[str]:
 
 def _conditions_of(case: GraphCase) -> Json:
     """Return the members of a case that say how it runs, without those that say nothing."""
-    names = ("grows", "autocast", "layout", "is_special")
+    names = ("grows", "is_mapped", "autocast", "layout", "is_special")
     return {name: value for name in names if (value := getattr(case, name))}
 
 

@@ -59,7 +59,8 @@ class _Feedback:
                 self._halve(case)
             else:
                 self._blame(case, step, failure)
-        elif failures and case.grows:  # what is left of a graph may not take larger tensors
+        elif failures and (case.grows or case.is_mapped or case.has_gradients):
+            # What is left of a graph may not take other tensors, and not each call has a gradient.
             self._retry(case, set(range(len(case.steps))))
 
     def _blame(self, case: GraphCase, step: int, failure: Outcome) -> None:

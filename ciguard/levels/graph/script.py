@@ -54,20 +54,10 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
     body = textwrap.indent("\n".join([*statements, f"return {returned}"]), "    ")
     definition = f"\n\ndef graph({', '.join(inputs)}):\n{body}\n\n"
     source.assignments.append(f"{source.writer.copied * case.copies}{definition}")
-    definition, run = _run_in_mode(inputs, source, mode)
-    source.assignments += filter(None, [definition])
-    lines = [run]
-    if case.has_gradients:
-        lines = [source.writer.gradients.format(run=run, **_places(inputs)).strip("\n")]
-    elif source.writer.inference and any(call.kind is CallKind.LAYER for call in case.calls):
+    lines = _runs(case, inputs, source, mode)
+    has_layers = any(call.kind is CallKind.LAYER for call in case.calls)
+    if source.writer.inference and has_layers and not case.has_gradients:
         source.assignments.append(source.writer.inference)
-    if case.grows:
-        others = [f"larger_{name}" for name in inputs]
-        made = [source.writer.larger.format(tensor=name) for name in inputs]
-        lines += [f"{other} = {text}" for other, text in zip(others, made, strict=True)]
-        another, again = _run_in_mode(others, source, mode)
-        lines += [another.strip("\n")] if another != definition else []
-        lines += [again.replace("result =", "again =", 1), "result = [result, again]"]
     if case.autocast:
         dtype = source.writer.dtype.format(name=case.autocast)
         block = textwrap.indent("\n".join(lines), "    ")
@@ -77,11 +67,35 @@ def _graph_lines(case: GraphCase, source: ScriptSource, mode: str) -> list[str]:
     return lines
 
 
-def _run_in_mode(inputs: Sequence[str], source: ScriptSource, mode: str) -> tuple[str, str]:
+def _runs(case: GraphCase, inputs: Sequence[str], source: ScriptSource, mode: str) -> list[str]:
+    """Return the statements that run the graph, perhaps twice, and bind all results."""
+    writer = source.writer
+    preparation, run = _run_in_mode(inputs, source, mode, case.options)
+    source.assignments += filter(None, [preparation])
+    if case.has_gradients:
+        return [writer.gradients.format(run=run, **_places(inputs)).strip("\n")]
+    if case.is_mapped and mode in writer.modes:
+        _, run = _run_in_mode(["*stacked"], source, mode, case.options)
+        return [writer.mapped.format(run=run, **_places(inputs)).strip("\n")]
+    if case.grows or case.is_mapped:
+        kind, changed = ("larger", writer.larger) if case.grows else ("flipped", writer.flipped)
+        others = [f"{kind}_{name}" for name in inputs]
+        made = [f"{kind}_{name} = {changed.format(tensor=name)}" for name in inputs]
+        another, again = _run_in_mode(others, source, mode, case.options)
+        made += [another.strip("\n")] if another != preparation else []
+        second = again.replace("result =", "again =", 1)
+        return [run, *made, second, "result = [result, again]"]
+    return [run]
+
+
+def _run_in_mode(
+    inputs: Sequence[str], source: ScriptSource, mode: str, options: str
+) -> tuple[str, str]:
     """Return what prepares a mode for inputs, perhaps nothing, and the statement that runs them."""
     places = _places(inputs)
     if mode == EAGER or mode not in source.writer.modes:
         return "", f"result = graph({places['row']})"
+    places["options"] = source.writer.options.get(options, "")
     definition, run = (text.format(**places) for text in source.writer.modes[mode])
     return definition, run
 

@@ -41,10 +41,14 @@ def _in_plain_conditions(case: GraphCase) -> Iterator[GraphCase]:
     """Yield the graph without each condition under which it runs."""
     if case.grows:
         yield replace(case, grows=False)
+    if case.is_mapped:
+        yield replace(case, is_mapped=False)
     if case.autocast:
         yield replace(case, autocast="")
     if case.layout:
         yield replace(case, layout="")
+    if case.options:
+        yield replace(case, options="")
     if case.copies:
         yield replace(case, copies=False)
     if case.has_gradients:

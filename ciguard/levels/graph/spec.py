@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
+    from ciguard.libraries import Mode
     from ciguard.oracles import Perturbation
     from ciguard.oracles.comparing import Difference, InputPrecision
     from ciguard.triage import EnvironmentHint
@@ -43,12 +44,16 @@ _SPECIAL_SHARE = 0.15
 """Share of the batches that are calls with NaN and infinities, where a mode must keep these."""
 _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
+_MAPPED_SHARE = 0.2
+"""Share of the batches of graphs that a compiler computes for two examples at once."""
 _AUTOCAST_SHARE = 0.1
 """Share of the batches of graphs that run with autocast."""
 _LAYOUT_SHARE = 0.15
 """Share of the batches of graphs whose tensors are not contiguous."""
 _COPY_SHARE = 0.5
 """Share of the units that return copies of their results."""
+_OPTION_SHARE = 0.25
+"""Share of the units that are compiled with other options than the compiler's own."""
 _EXEMPTIONS = ("differential", "between modes", "refused by modes")
 """Exemptions of APIs that graphs do not call, since their results may differ."""
 
@@ -95,11 +100,14 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             is_slow=_compiles_calls(group),
             gradient_share=_GRADIENT_SHARE if writer.gradients else 0.0,
             growing_share=_GROWING_SHARE if writer.larger else 0.0,
+            mapped_share=_MAPPED_SHARE if writer.mapped and mode != EAGER else 0.0,
             autocast_share=_AUTOCAST_SHARE if writer.autocast else 0.0,
             layout_share=_LAYOUT_SHARE,
             layouts=tuple(writer.layouts),
             overlapping=writer.overlapping,
             copy_share=_COPY_SHARE if writer.copied else 0.0,
+            option_share=_OPTION_SHARE,
+            options=_options(group, mode),
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
@@ -151,6 +159,8 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         rows = [("calls", named(case.label))]
         rows += [("autocast", named(case.autocast))] if case.autocast else []
         rows += [("inputs in memory", named(case.layout))] if case.layout else []
+        rows += [("options of the compiler", named(case.options))] if case.options else []
+        rows += [("inputs", "two examples, computed at once")] if case.is_mapped else []
         return [*rows, ("stage of the compiler", named(case.stage))] if case.stage else rows
 
     def without_place(self, message: str) -> str:
@@ -179,9 +189,18 @@ def _compiles_calls(group: Group) -> bool:
     return any(member.environment.library.compiles_calls for member in group.running)
 
 
-def _keeps_special_numbers(group: Group, mode: str) -> bool:
+def _described(group: Group, mode: str) -> list[Mode]:
+    """Return what the libraries of a group say about a mode."""
     modes = [member.environment.library.modes.get(mode) for member in group.running]
-    return any(found is not None and found.keeps_special_numbers for found in modes)
+    return [found for found in modes if found is not None]
+
+
+def _keeps_special_numbers(group: Group, mode: str) -> bool:
+    return any(found.keeps_special_numbers for found in _described(group, mode))
+
+
+def _options(group: Group, mode: str) -> tuple[str, ...]:
+    return next((found.options for found in _described(group, mode)), ())
 
 
 def _compared_modes(group: Group) -> list[str]:

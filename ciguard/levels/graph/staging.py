@@ -24,6 +24,13 @@ def with_stage(
     shown the defect. So the stages are bisected. If none of those that ran showed it, the last one
     runs, too: without a stage that shows it, as if it shows only now and then, none is named.
     """
+    if part.options:
+        plain = yield from run_parts([replace(part, options="")], defect)
+        found = [(case, defect.shown(case, outcomes)) for case, outcomes in plain]
+        part, without_options = found[0] if found else (part, None)
+        if without_options is None:
+            return shown
+        shown = without_options
     stages = defect.mode.stages if defect.mode is not None else ()
     if not stages:
         return shown

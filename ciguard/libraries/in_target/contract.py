@@ -265,6 +265,15 @@ class Adapter:
         del mode
         return {}
 
+    def options(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return functions like those of `modes` that compile with other options, by name.
+
+        Options must not change results; what a version of the library lacks has no effect. By
+        default there are none.
+        """
+        del mode
+        return {}
+
     def with_gradients(
         self,
         run: Callable[[Callable[..., Any], list[Any]], Any],
@@ -343,6 +352,34 @@ class Adapter:
             others: larger ones, see `grown`.
         """
         return [run(function, tensors), run(function, others)]
+
+    def flipped(self, tensor: Any) -> Any:
+        """Return a tensor with its elements in reverse order along each axis.
+
+        Raises:
+            NotImplementedError: if the library does not vectorise functions. This is the default.
+        """
+        raise NotImplementedError
+
+    def run_mapped(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+        others: list[Any],
+    ) -> list[Any]:
+        """Return the results of a function of tensors, and of others, computed at once.
+
+        Args:
+            run: runs a function of tensors, as `modes` does.
+            function: the function, which is vectorised along a new first axis.
+            tensors: its arguments.
+            others: further arguments of the same types and shapes.
+
+        Raises:
+            NotImplementedError: if the library does not vectorise functions. This is the default.
+        """
+        raise NotImplementedError
 
     @contextlib.contextmanager
     def widening(self) -> Iterator[None]:

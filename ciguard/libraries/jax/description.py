@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ciguard.libraries.jax.in_target.options import OPTIONS
 from ciguard.libraries.jax.script import SCRIPT
 from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising
@@ -37,6 +38,7 @@ LIBRARY = Library(
     modes={
         "jit": Mode(
             stages=("tracing", "lowering", "optimisation"),
+            options=tuple(OPTIONS),
             selected_by=("jax.jit",),
             sources=("jax/_src/interpreters/", "jax/_src/pjit.py"),
         )

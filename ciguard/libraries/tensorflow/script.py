@@ -4,6 +4,29 @@ from __future__ import annotations
 
 from ciguard.libraries.scripts import Writer
 
+_GRADIENTS = """
+def weighted_sum(tensor):
+    count = tf.size(tensor)
+    share = tf.cast(tf.range(count), tf.float64) / tf.cast(tf.maximum(count - 1, 1), tf.float64)
+    weights = tf.reshape(tf.cast(0.5 + share, tensor.dtype), tf.shape(tensor))
+    return tf.cast(tf.reduce_sum(tensor * weights), tf.float64)
+
+
+def with_gradients(*tensors, function=graph):
+    inputs = [x for x in tensors if x.dtype.is_floating]
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        result = function(*tensors)
+        parts = [part for part in tf.nest.flatten(result) if tf.is_tensor(part)]
+        total = tf.add_n([weighted_sum(part) for part in parts if part.dtype.is_floating])
+    gradients = tape.gradient(total, inputs)
+    return [result, [None if g is None else tf.convert_to_tensor(g) for g in gradients]]
+
+
+graph = with_gradients
+{run}
+"""
+
 SCRIPT = Writer(
     imports=("import tensorflow as tf",),
     aliases={"tensorflow": "tf"},
@@ -18,6 +41,7 @@ SCRIPT = Writer(
         "function": ("", "result = tf.function({call})({row})"),
         "xla": ("", "result = tf.function({call}, jit_compile=True)({row})"),
     },
+    gradients=_GRADIENTS,
     builds_layers_late=True,
     is_tensor="isinstance(value, (tf.Tensor, tf.Variable))",
     read=("value.dtype.name", "value.numpy().ravel().tolist()"),

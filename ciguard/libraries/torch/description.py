@@ -7,6 +7,7 @@ from pathlib import Path
 from ciguard.libraries.library import Companion, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising, Widening
 from ciguard.libraries.torch.forms import FORMS
+from ciguard.libraries.torch.in_target.options import OPTIONS
 from ciguard.libraries.torch.programs import PROGRAMS
 from ciguard.libraries.torch.script import SCRIPT
 from ciguard.libraries.variables import ONE_THREAD
@@ -43,6 +44,7 @@ LIBRARY = Library(
                 *("dynamo", "aot_autograd", "decompositions"),
                 *("lowering", "rewriting", "fusion", "vectorisation"),
             ),
+            options=tuple(OPTIONS),
         ),
         "export": Mode(cases_per_worker=4),
         "trace": Mode(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ciguard.libraries.scripts import Writer
+from ciguard.libraries.torch.in_target.options import OPTIONS
 
 _LOADED_BY_TORCH = frozenset(
     f"torch.{name}"
@@ -67,7 +68,7 @@ SCRIPT = Writer(
             "",
             'result = torch.compile({call}, backend="aot_eager", fullgraph=True)({row})',
         ),
-        "compile": ("", "result = torch.compile({call}, fullgraph=True)({row})"),
+        "compile": ("", "result = torch.compile({call}, fullgraph=True{options})({row})"),
         "export": (
             _MODULE,
             "result = torch.export.export(Module(), {tuple}).module()({row})",
@@ -77,6 +78,7 @@ SCRIPT = Writer(
             "result = torch.jit.trace({call}, copies, check_trace=False)({row})",
         ),
     },
+    options={name: f", options={settings!r}" for name, settings in OPTIONS.items()},
     gradients=_GRADIENTS,
     inference="torch.set_grad_enabled(False)",
     larger="{tensor}.repeat([2 if size > 1 else 1 for size in {tensor}.shape])",

@@ -39,6 +39,8 @@ def test_every_mode_is_implemented_by_the_adapter_and_the_writer(library: Librar
     assert set(adapter().modes()) == set(library.modes) == set(writer_of(library.name).modes)
     for mode, description in library.modes.items():
         assert tuple(adapter().stages(mode)) == description.stages
+        assert tuple(adapter().options(mode)) == description.options
+        assert set(description.options) <= set(writer_of(library.name).options)
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)

@@ -15,6 +15,7 @@ import numpy as np
 from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
+from ciguard.libraries.jax.in_target import options, transforms
 from ciguard.libraries.jax.in_target.device_memory import DeviceMemory
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _CACHE_SETTINGS = {
 """Settings that cache every kernel; JAX's defaults cache kernels that take long to compile."""
 _TRACEBACK_LIMIT = "jax_traceback_in_locations_limit"
 """Setting for the number of caller frames in compiler messages, which would be the worker's."""
-_NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
+_NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type|Batching rule")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
 
@@ -213,6 +214,16 @@ class JaxAdapter(contract.Adapter):
             "optimisation": partial(self._run_compiled, level="3"),
         }
 
+    def options(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return functions that compile with other options of XLA."""
+        del mode
+        return {name: partial(self._run_with_options, name=name) for name in options.OPTIONS}
+
+    def _run_with_options(self, function: Callable[..., Any], arrays: list[Any], name: str) -> Any:
+        found = options.known_options(name)
+        arguments = {"compiler_options": found} if found else {}  # older versions take none
+        return self._jax.jit(function, **arguments)(*arrays)
+
     def _run_traced(self, function: Callable[..., Any], arrays: list[Any]) -> Any:
         """Return the result of the traced operations, each of which runs by itself."""
         jax = self._jax
@@ -224,6 +235,29 @@ class JaxAdapter(contract.Adapter):
         options = {"xla_backend_optimization_level": level}
         lowered = self._jax.jit(function).lower(*arrays)
         return lowered.compile(compiler_options=options)(*arrays)
+
+    def with_gradients(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+    ) -> Any:
+        """Return the result of a function, and the gradient of its weighted sum for each tensor."""
+        return transforms.with_gradients(run, function, tensors)
+
+    def flipped(self, tensor: Any) -> Any:
+        """Return an array with its elements in reverse order along each axis."""
+        return self._numpy.flip(tensor)
+
+    def run_mapped(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+        others: list[Any],
+    ) -> list[Any]:
+        """Return the results of a function for two lists of arrays, computed at once."""
+        return transforms.run_mapped(run, function, tensors, others)
 
     @contextlib.contextmanager
     def widening(self) -> Iterator[None]:
@@ -259,7 +293,7 @@ class JaxAdapter(contract.Adapter):
         return isinstance(value, self._jax.Array)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Return whether an error means that tracing would need an array's values."""
+        """Return whether an error means that a function cannot be traced or vectorised."""
         errors = self._jax.errors
         is_tracing_error = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
         return is_tracing_error or bool(_NOT_TRACED.search(str(error)))

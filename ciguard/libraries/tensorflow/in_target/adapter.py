@@ -19,7 +19,7 @@ from ciguard.libraries.in_target import contract, devices, error_texts
 from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
 from ciguard.libraries.keras.in_target import state as keras_state
-from ciguard.libraries.tensorflow.in_target import modes, registries
+from ciguard.libraries.tensorflow.in_target import gradients, modes, registries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -249,6 +249,15 @@ class TensorflowAdapter(contract.Adapter):
     def stages(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return the stages of graphs: traced only, optimised by Grappler, compiled by XLA."""
         return modes.stages(mode)
+
+    def with_gradients(
+        self,
+        run: Callable[[Callable[..., Any], list[Any]], Any],
+        function: Callable[..., Any],
+        tensors: list[Any],
+    ) -> Any:
+        """Return the result of a function, and the gradient of its weighted sum for each tensor."""
+        return gradients.with_gradients(run, function, tensors)
 
     def widened(self, value: Any) -> Any:
         """Return a tensor or dtype in double precision; any other value as it is."""

@@ -270,6 +270,10 @@ class TorchAdapter(contract.Adapter):
         """Return the stages of `torch.compile`; other modes have none."""
         return modes.stages(mode)
 
+    def options(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return functions that compile with other options of inductor."""
+        return modes.options(mode)
+
     def with_gradients(
         self,
         run: Callable[[Callable[..., Any], list[Any]], Any],

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.libraries.torch.in_target import joint_kernels
+from ciguard.libraries.torch.in_target.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -66,6 +67,21 @@ def stages(mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any
     }
 
 
+def options(mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+    """Return functions by options of inductor; other modes have none."""
+    if mode != "compile":
+        return {}
+    return {name: partial(_run_with_options, options=known) for name, known in OPTIONS.items()}
+
+
+def _run_with_options(
+    function: Callable[..., Any], tensors: list[Any], options: Mapping[str, Any]
+) -> Any:
+    """Return the result of a function that inductor compiles with other options."""
+    known = _known({**options, **_OWN_HEADERS})
+    return _run_compiled(function, tensors, backend="inductor", options=known)
+
+
 _PLAIN: dict[str, Any] = {
     "pattern_matcher": False,
     "joint_graph_constant_folding": False,
@@ -103,6 +119,7 @@ def _run_compiled(
     tensors: list[Any],
     backend: str,
     settings: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return the result of a function compiled by `torch.compile`.
 
@@ -110,18 +127,20 @@ def _run_compiled(
         function: the function, see `Adapter.modes`.
         tensors: its arguments.
         backend: name of the backend.
-        settings: settings of inductor for this function; None for those of the process.
+        settings: settings of inductor while the function is compiled; None for no others.
+        options: settings of inductor for the function and its gradient; None for no others.
     """
     torch = importlib.import_module("torch")
     if backend == "inductor":
         joint_kernels.install()
     if not _KEEPS_CODE.get():
         importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
+    # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
+    compiled = torch.compile(function, backend=backend, fullgraph=True, options=options)
     if settings:
         with importlib.import_module("torch._inductor.config").patch(_known(settings)):
-            return torch.compile(function, backend=backend, fullgraph=True)(*tensors)
-    # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
-    return torch.compile(function, backend=backend, fullgraph=True)(*tensors)
+            return compiled(*tensors)
+    return compiled(*tensors)
 
 
 def _known(settings: Mapping[str, Any]) -> dict[str, Any]:

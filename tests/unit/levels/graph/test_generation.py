@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from graph_examples import PAIR, SQUARE, call, graph, result
 
 from ciguard.domain.api_calls import ApiCall, CallKind
@@ -358,6 +359,56 @@ def test_graphs_that_take_larger_tensors_run_with_two_sizes() -> None:
     assert all(case.grows for case in probes)
     assert any(case.grows for case in units)
     assert not any(case.grows and case.has_gradients for case in units)
+
+
+def test_graphs_that_take_a_second_example_run_for_both() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, mapped_share=1.0, gradient_share=1.0))
+
+    composed = [case for cases in run_level(level, 24) for case in cases if len(case.calls) > 1]
+    units = [case for case in composed if case.is_mapped and not case.is_probe]
+
+    assert units
+    assert all(case.is_mapped for case in composed if case.is_probe)
+    assert not any(case.has_gradients for case in units)
+    assert all(case_from_json(case_to_json(case)) == case for case in units)
+
+
+def test_some_units_are_compiled_with_options() -> None:
+    sizes = replace(SIZES, option_share=0.5, options=("few", "many"))
+    batches = run_level(GraphLevel(RECORDS, 5, sizes), 60)
+    units = [case for cases in batches for case in cases if not case.is_probe]
+
+    assert {case.options for case in units} == {"", "few", "many"}
+    assert all(case_from_json(case_to_json(case)) == case for case in units)
+    assert not any(case.options for cases in batches for case in cases if case.is_probe)
+
+
+_CALL = graph(call("torch.f0", PAIR), outputs=(0,))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param(replace(_CALL, grows=True), id="grows"),
+        pytest.param(replace(_CALL, is_mapped=True), id="is_mapped"),
+        pytest.param(replace(_CALL, has_gradients=True), id="has_gradients"),
+    ],
+)
+def test_a_unit_that_fails_everywhere_runs_again_without_its_condition(unit: GraphCase) -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, gradient_share=1.0))
+    batch = Batch(api=unit.api, kind=CallKind.FUNCTION, cases=(unit,))
+    failed = Rejected("TypeError", "not differentiable")
+
+    level.update(level.feedback(19, batch, {"eager": [failed], "compile": [failed]}))
+    retried = next(
+        case
+        for index in range(20, 40)
+        for case in level.cases(index).cases
+        if isinstance(case, GraphCase) and case.steps == unit.steps and not case.is_probe
+    )
+
+    conditions = (retried.grows, retried.is_mapped, retried.has_gradients)
+    assert conditions == (False, False, False)
 
 
 def test_graphs_with_autocast_are_no_samples() -> None:

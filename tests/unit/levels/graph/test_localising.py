@@ -293,6 +293,22 @@ def test_stages_are_bisected() -> None:
     assert stages[0] == "lowering"
 
 
+@pytest.mark.parametrize(
+    ("needs_options", "found"), [(False, ("", "compile: fusion")), (True, ("rare", "compile"))]
+)
+def test_options_of_a_compiler_are_named_only_if_the_defect_needs_them(
+    *, needs_options: bool, found: tuple[str, str]
+) -> None:
+    def wrong(case: GraphCase, target: str) -> Outcome:
+        is_right = needs_options and not case.options
+        return passed(*(1.0 for _ in case.outputs)) if is_right else wrong_sine(case, target)
+
+    (finding,), _ = localised(replace(UNIT, options="rare"), wrong)
+
+    assert isinstance(finding.case, GraphCase)
+    assert (finding.case.options, finding.detail) == found
+
+
 @pytest.mark.parametrize("outcome", [passed(1.0), Hung(60.0)], ids=["right", "hangs"])
 def test_no_stage_is_named_if_none_shows_the_defect(outcome: Outcome) -> None:
     def without_stages(case: GraphCase, target: str) -> Outcome:

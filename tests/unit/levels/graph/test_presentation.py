@@ -77,6 +77,44 @@ def test_the_script_of_gradients_computes_them() -> None:
     assert "torch.autograd.grad(weighted_sum(result), inputs, allow_unused=True)" in text
 
 
+def test_the_script_passes_the_options_to_the_compiler() -> None:
+    text = script(replace(CHAIN, options="little fusion", has_gradients=True))
+
+    ast.parse(text)
+    options = "{'max_fusion_size': 2, 'epilogue_fusion': False}"
+    assert f"torch.compile(graph, fullgraph=True, options={options})(x0, x1)" in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "lines"),
+    [
+        (
+            "jit",
+            (
+                "graph = jax.vmap(graph)\n    result = jax.jit(graph)(*stacked)\n"
+                "    result = [jax.tree.map(lambda array: array[place], result)"
+            ),
+        ),
+        (
+            "eager",
+            (
+                "flipped_x1 = jnp.flip(x1)\n    again = graph(flipped_x0, flipped_x1)\n"
+                "    result = [result, again]"
+            ),
+        ),
+    ],
+)
+def test_the_script_of_two_examples_computes_both_at_once_in_a_compiler(
+    mode: str, lines: str
+) -> None:
+    of_jax = replace(finding(replace(CHAIN, is_mapped=True)), library="jax")
+
+    text = graph_script(of_jax, EnvironmentHint(install=("jax==0.10.2",), mode=mode))
+
+    ast.parse(text)
+    assert lines in text
+
+
 def test_the_script_of_two_sizes_runs_the_graph_again_with_larger_tensors() -> None:
     text = script(replace(CHAIN, grows=True))
 
