@@ -19,7 +19,7 @@ TEXT_METHODS: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
     ".capitalize()": str.capitalize, ".casefold()": str.casefold,
 }  # fmt: skip
-ITEM_PRESERVING = frozenset({"list()", "set()", "sorted()", "tuple()"})
+ITEM_PRESERVING = frozenset({".keys()", "list()", "set()", "sorted()", "tuple()"})
 """Steps that keep the items of a list."""
 _SELECTING = frozenset({"max()", "min()", "next()"})
 """Steps from a list to one of its items."""

@@ -6,11 +6,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.static_analysis.application import MAIN
-from ciguard.levels.app.static_analysis.values import Value
+from ciguard.levels.app.static_analysis.values import (
+    EACH,
+    NOTHING,
+    Value,
+    join_values,
+    paired_value,
+)
 from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.levels.app.providers.description import Operation, ServiceClient
     from ciguard.levels.app.static_analysis.scope import FunctionScope
@@ -126,6 +132,30 @@ class Callees:
         name = module.names.qualified(node)
         local = f"{module.name}.{name}"
         return local if state.is_class(local) or local in state.routines else name
+
+
+def inputs_of_clients(
+    clients: Value, arguments: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """Return the arguments of a client's constructor that are inputs of its later calls."""
+    parameters = [client.input_parameter for client in clients.clients if client.input_parameter]
+    return join_values(
+        keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)
+        for name, index in parameters
+    )
+
+
+def listed_tuples(node: ast.Call, arguments: Sequence[Value]) -> Value | None:
+    """Return the value of the tuples that `zip` or `enumerate` makes; None for any other call."""
+    match node:
+        case ast.Call(func=ast.Name(id="zip"), args=args) if not any(
+            isinstance(argument, ast.Starred) for argument in args
+        ):
+            return paired_value(argument.then(EACH) for argument in arguments)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[_, *_]):
+            return paired_value([NOTHING, arguments[0].then(EACH)])
+        case _:
+            return None
 
 
 def _is_any_service(node: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.sources import Place
 
@@ -58,7 +58,7 @@ class Goal:
     test: LiteralTest | None = None
     """Comparison with literals; None if the sub-condition is another expression."""
     is_condition: bool = True
-    """False for the iterable of a loop and the subject of a `match`."""
+    """False for the iterable of a loop, the subject of a `match` and elements of `any`."""
     texts: tuple[str, ...] = ()
     """String literals in the sub-condition."""
 
@@ -161,3 +161,21 @@ def literals_or_constant(
 ) -> tuple[Literal, ...] | None:
     """Return the literals of an expression or of the constant that it names; else None."""
     return constants.get(node.id) if isinstance(node, ast.Name) else literals_of(node)
+
+
+def variables_of_literals(
+    generators: Iterable[ast.comprehension], constants: Mapping[str, tuple[Literal, ...]]
+) -> dict[str, tuple[Literal, ...]]:
+    """Return the variables of a comprehension that only have literals, each with its literals.
+
+    Args:
+        generators: the parts of the comprehension that bind variables.
+        constants: the literals that each constant of the module holds, by name.
+    """
+    return {
+        generator.target.id: literals
+        for generator in generators
+        if isinstance(generator.target, ast.Name)
+        and (literals := literals_or_constant(generator.iter, constants)) is not None
+        and _is_collection(generator.iter, literals)
+    }

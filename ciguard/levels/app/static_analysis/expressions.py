@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.static_analysis.application import MAIN
-from ciguard.levels.app.static_analysis.calls import Callees
+from ciguard.levels.app.static_analysis.calls import Callees, inputs_of_clients, listed_tuples
 from ciguard.levels.app.static_analysis.conditions import (
     OPERATORS,
     literals_or_constant,
     one_line_source,
+    variables_of_literals,
 )
 from ciguard.levels.app.static_analysis.summaries import ANY, applied_summary
 from ciguard.levels.app.static_analysis.values import (
@@ -22,8 +23,10 @@ from ciguard.levels.app.static_analysis.values import (
     Answer,
     Value,
     ValueFlow,
+    dictionary_value,
     join_values,
 )
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +159,9 @@ class Expressions:
     def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Value:
         """Return the value of a collection; tuples and dictionaries keep their items apart."""
         if isinstance(node, ast.Dict):
-            return join_values(map(self._dictionary_item, node.keys, node.values))
+            items = list(map(self._dictionary_item, node.keys, node.values))
+            extends_another = None in node.keys and len(node.keys) > 1
+            return join_values([*items, OTHER_SOURCE] if extends_another else items)
         elements = [self._alternative(element) for element in node.elts]
         if isinstance(node, ast.Tuple) and not _has_starred(node.elts):
             elements = [element.as_item(index) for index, element in enumerate(elements)]
@@ -176,15 +181,21 @@ class Expressions:
         """Return the value of an expression; a literal that is not empty counts as a source too."""
         return self.value_of(node) or (NOTHING if _is_empty(node) else OTHER_SOURCE)
 
-    def _comprehension(self, node: Comprehension) -> Value:
+    def _comprehension(self, node: Comprehension, *, is_test: bool = False) -> Value:
+        """Return the value of a comprehension; if `is_test`, its elements are conditions."""
         before = dict(self._scope.local)
+        literals = variables_of_literals(node.generators, self._scope.module.constants)
         for generator in node.generators:
-            self.bind(generator.target, self.value_of(generator.iter).then(EACH), replaces=True)
+            elements = self.value_of(generator.iter).then(EACH)
+            is_literal = is_test and ast.unparse(generator.target) in literals
+            self.bind(generator.target, NOTHING if is_literal else elements, replaces=True)
             for test in generator.ifs:
                 self._scope.add_branch_goals(test, self.value_of)
         if isinstance(node, ast.DictComp):
-            element = self.value_of(node.key) | self.value_of(node.value)
+            element = dictionary_value(self.value_of(node.key), self.value_of(node.value))
         else:
+            if is_test:
+                self._scope.add_branch_goals(node.elt, self.value_of, literals=literals)
             element = self.value_of(node.elt).then(LISTED)
         for name in (name for generator in node.generators for name in names_in(generator.target)):
             self._scope.local.pop(name, None)  # variables of a comprehension are local to it
@@ -223,6 +234,12 @@ class Expressions:
                 attribute = ast.copy_location(ast.Attribute(receiver, name, ast.Store()), node)
                 self.bind(attribute, self.assigned_value(value))
                 return NOTHING
+            case ast.Call(
+                func=ast.Name(id="any" | "all"),
+                args=[ast.ListComp() | ast.SetComp() | ast.GeneratorExp() as comprehension],
+            ):
+                elements = self._comprehension(comprehension, is_test=True)
+                return elements.then(f"{_short(node.func)}()")
             case _:
                 return self._resolved_call(node)
 
@@ -247,7 +264,7 @@ class Expressions:
             )
             return Value(frozenset(map(ValueFlow, answers)))
         result = self._callees.created_object(node)
-        result |= _inputs_of_clients(result, arguments, keywords).then(f"{_short(node.func)}()")
+        result |= inputs_of_clients(result, arguments, keywords).then(f"{_short(node.func)}()")
         callees = self._callees.functions(node)
         for name, is_bound in callees:
             result |= self._function_call(name, node, arguments, keywords, is_bound=is_bound)
@@ -255,7 +272,10 @@ class Expressions:
             for class_name in result.instances:
                 self._set_fields(class_name, arguments, keywords)
         is_known = callees or result.clients or result.instances
-        return result if is_known else self._library_call(node, all_arguments)
+        if is_known:
+            return result
+        tuples = listed_tuples(node, arguments)
+        return tuples if tuples is not None else self._library_call(node, all_arguments)
 
     def _client_sources(self, node: ast.Call, operation: Operation) -> frozenset[ValueFlow]:
         """Return the sources of a call's client; empty if it was derived from another value."""
@@ -332,6 +352,8 @@ class Expressions:
     def _library_call(self, node: ast.Call, all_arguments: Value) -> Value:
         """Return the result of calling a library function: all that flows into it."""
         if not isinstance(node.func, ast.Attribute):
+            if node.keywords and dotted_name(node.func) == "dict":
+                all_arguments |= OTHER_SOURCE  # the names of the keywords
             objects = (
                 all_arguments.instances
                 if one_line_source(node.func) in _PRESERVING_CALLS
@@ -348,17 +370,6 @@ class Expressions:
         step = f".{method}({literals})" if receiver.flows else f"{_short(node.func)}()"
         objects = receiver.instances if method in _PRESERVING_CALLS else frozenset()
         return (receiver | all_arguments).then(step) | Value(instances=objects)
-
-
-def _inputs_of_clients(
-    clients: Value, arguments: Sequence[Value], keywords: Mapping[str, Value]
-) -> Value:
-    """Return the arguments of a client's constructor that are inputs of its later calls."""
-    parameters = [client.input_parameter for client in clients.clients if client.input_parameter]
-    return join_values(
-        keywords.get(name, arguments[index] if index < len(arguments) else NOTHING)
-        for name, index in parameters
-    )
 
 
 def names_in(target: ast.expr) -> tuple[str, ...]:

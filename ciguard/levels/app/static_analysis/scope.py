@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.levels.app.static_analysis.application import ApplicationModule
+    from ciguard.levels.app.static_analysis.conditions import Literal
     from ciguard.levels.app.static_analysis.summaries import AnalysisState, QualifiedRoutine
     from ciguard.levels.app.static_analysis.values import Answer
 
@@ -110,13 +111,23 @@ class FunctionScope:
         for name, value in before.items():
             self.local[name] = value | self.local[name]
 
-    def add_branch_goals(self, condition: ast.expr, value_of: Callable[[ast.expr], Value]) -> None:
+    def add_branch_goals(
+        self,
+        condition: ast.expr,
+        value_of: Callable[[ast.expr], Value],
+        *,
+        literals: Mapping[str, tuple[Literal, ...]] | None = None,
+    ) -> None:
         """Add the sub-conditions of a branch as goals, with the flows into them.
 
         Args:
-            condition: the condition of the branch.
+            condition: the condition of the branch, or an element of `any` or `all`.
             value_of: returns the value of an expression.
+            literals: variables of an element that only have literals; None for a branch. Of an
+                element, only comparisons with literals are goals.
         """
+        is_condition = literals is None
+        constants = {**self.module.constants, **(literals or {})}
         sub_conditions = list(sub_conditions_of(condition))
         constant = tuple(
             one_line_source(sub_condition)
@@ -125,7 +136,9 @@ class FunctionScope:
         )
         branch = self._branch(condition, one_line_source(condition), constant)
         for index, sub_condition in enumerate(sub_conditions):
-            test = test_of(sub_condition, self.module.constants)
+            test = test_of(sub_condition, constants)
+            if test is None and not is_condition:
+                continue
             texts = texts_of(sub_condition, test)
             goal = Goal(
                 branch,
@@ -133,6 +146,7 @@ class FunctionScope:
                 one_line_source(sub_condition),
                 place_of(sub_condition),
                 test,
+                is_condition=is_condition,
                 texts=texts,
             )
             self.add_goals({goal: value_of(sub_condition).flows})

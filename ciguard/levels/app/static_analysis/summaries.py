@@ -236,9 +236,7 @@ def applied_summary(
         substituted_flows = set(flows).difference(open_flows)
         for flow, source in open_flows.items():
             for argument_flow in arguments.get(source.name, NOTHING).flows or OTHER_SOURCE.flows:
-                extended: ValueFlow | None = argument_flow
-                for key in (step, *flow.steps):
-                    extended = extended.then(key) if extended is not None else None
+                extended = argument_flow.then_all(step, *flow.steps)
                 if extended is not None:
                     substituted_flows.add(extended)
         return frozenset(substituted_flows)

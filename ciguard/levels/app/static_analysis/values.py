@@ -19,6 +19,7 @@ _MAX_FLOWS = 3
 
 _CONSTANT_INDEX = re.compile(r"\[(?P<key>-?\d+|'[^']*')\]$|\.(?:get|pop)\((?P<name>'[^']*')")
 """Step that reads the item under a constant index."""
+_INTEGER_INDEX = re.compile(r"\[-?\d+\]")
 _FIELD = re.compile(r"\.(?P<attribute>\w+)|\['(?P<key>\w+)'\]")
 """Step that reads a field."""
 
@@ -52,12 +53,21 @@ LISTED = "in a list"
 """Step from an element to a list that contains it."""
 ITEM = "item "
 """Begin of a step from a value to a tuple or dictionary that has it under a constant index."""
+KEYED, VALUED = "as a key", "as a value"
+"""Steps from an object to a dictionary that has it as any key, or as the value of one."""
 INTO = "into "
 """Begin of a step into a function of the application, which changes nothing."""
 DECIDES = "decides"
 """Step from a condition to a literal that its branch assigns or returns, or by which it counts."""
 MORE = "…"
 """Step that replaces all steps beyond the limit."""
+_READS_KEYS = frozenset({EACH, ".keys()", "list()", "set()", "sorted()", "tuple()"})
+"""Steps from a dictionary to its keys, besides a search for one."""
+_LISTS = {".values()": LISTED}
+_PAIR = {"0": KEYED, "1": VALUED}
+"""Index in a pair → step to the dictionary of a list of such pairs."""
+_KEEPS_TUPLES = frozenset({"list()", "reversed()", "set()", "sorted()", "tuple()"})
+"""Steps from a list to a list of the same tuples or dictionaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +93,64 @@ class ValueFlow:
         item = _item_of(self.steps)
         if item and _CONSTANT_INDEX.match(step):
             return self._taken_out() if _is_index_of(step, item) else None
-        if step == EACH and self.steps[-1:] == (LISTED,):
-            before = ValueFlow(self.source, self.steps[:-1])
-            if _item_of(before.steps):
-                return before
+        if _outer_step(self.steps) in {KEYED, VALUED}:
+            return self._out_of_dictionary(step)
+        return self._out_of_list(step) or self._appended(step)
+
+    def then_all(self, *steps: str) -> ValueFlow | None:
+        """Return the flow with more steps; None if one of them reads something else."""
+        flow: ValueFlow | None = self
+        for step in steps:
+            flow = flow.then(step) if flow is not None else None
+        return flow
+
+    def _appended(self, step: str) -> ValueFlow:
         is_item_step = step.startswith(("[", ITEM)) or step == EACH
         is_repeated = self.steps[-1:] == (step,) and not is_item_step
         if not step or is_repeated or self.steps[-1:] == (MORE,):
             return self
         return ValueFlow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
 
+    def _out_of_list(self, step: str) -> ValueFlow | None:
+        """Return the flow of a list of tuples or dictionaries after a step from the list.
+
+        None if it is no such list, or if the step has no meaning of its own for it.
+        """
+        inner = ValueFlow(self.source, self.steps[:-1])
+        item = _item_of(inner.steps)
+        is_dictionary = _outer_step(inner.steps) in {KEYED, VALUED}
+        if self.steps[-1:] != (LISTED,) or not (item or is_dictionary):
+            return None
+        if step == EACH or _INTEGER_INDEX.fullmatch(step):
+            return inner
+        if step == "dict()" and item in _PAIR:
+            return inner._taken_out().then(_PAIR[item])
+        return self if step in _KEEPS_TUPLES else None
+
+    def _out_of_dictionary(self, step: str) -> ValueFlow | None:
+        """Return the flow of a dictionary's key or value after a step from the dictionary.
+
+        None if the step reads only the keys and this is a value, or the other way round.
+        """
+        if step == "dict()":
+            return self
+        if step.startswith((INTO, ITEM)) or step in {LISTED, KEYED, VALUED}:
+            return self._appended(step)
+        is_key, inner = _outer_step(self.steps) == KEYED, self._taken_out()
+        reads_keys = step in _READS_KEYS or step.startswith(("in ", "not in "))
+        if (reads_keys and not is_key) or (step == ".values()" and is_key):
+            return None
+        is_look_up = step.startswith(("[", ".get(", ".pop("))
+        if step == EACH or (is_look_up and _item_of(inner.steps)):
+            return inner
+        if step == ".items()":
+            return inner.then_all(f"{ITEM}{0 if is_key else 1}", LISTED)
+        return inner.then_all(LISTED, step) if reads_keys else inner.then(_LISTS.get(step, step))
+
     def _taken_out(self) -> ValueFlow:
         """Return the flow without the step into its tuple or dictionary."""
         steps = self.steps
-        index = max(at for at, known in enumerate(steps) if known.startswith(ITEM))
+        index = max(at for at, known in enumerate(steps) if not known.startswith(INTO))
         return ValueFlow(self.source, (*steps[:index], *steps[index + 1 :]))
 
     def unpacked(self, index: int) -> ValueFlow | None:
@@ -148,7 +202,10 @@ class Value:
 
     def as_item(self, index: object) -> Value:
         """Return the value as an item of a tuple or dictionary, which still has its objects."""
-        step = f"{ITEM}{index!r}"
+        return self.inside(f"{ITEM}{index!r}")
+
+    def inside(self, step: str) -> Value:
+        """Return the value after a step into a collection, which still has its objects."""
         return replace(self, flows=frozenset(filter(None, (one.then(step) for one in self.flows))))
 
     def unpacked(self, index: int) -> Value:
@@ -169,10 +226,27 @@ def join_values(values: Iterable[Value]) -> Value:
     return joined
 
 
+def dictionary_value(keys: Value, values: Value) -> Value:
+    """Return the value of a dictionary, by those of its keys and its values."""
+    return keys.inside(KEYED) | values.inside(VALUED)
+
+
+def paired_value(elements: Iterable[Value]) -> Value:
+    """Return the value of a list of tuples, by those of the elements of its tuples."""
+    return join_values(
+        element.as_item(index).then(LISTED) for index, element in enumerate(elements)
+    )
+
+
+def _outer_step(steps: tuple[str, ...]) -> str:
+    """Return the last step that changes the value; empty if none does."""
+    return next((step for step in reversed(steps) if not step.startswith(INTO)), "")
+
+
 def _item_of(steps: tuple[str, ...]) -> str:
     """Return the index under which a tuple or dictionary has a value; empty if none has it."""
-    outer = [step for step in steps if not step.startswith(INTO)][-1:]
-    return outer[0].removeprefix(ITEM) if outer and outer[0].startswith(ITEM) else ""
+    outer = _outer_step(steps)
+    return outer.removeprefix(ITEM) if outer.startswith(ITEM) else ""
 
 
 def _field_of(step: str) -> str:

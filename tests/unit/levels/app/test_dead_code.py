@@ -275,3 +275,69 @@ def test_possible_word_part_or_type_is_not_dead(tmp_path: Path, label: str, enti
     (function,) = find_service_functions(read_application(tmp_path), known_providers())
 
     assert list(dead_conditions(function, VOCABULARY)) == []
+
+
+COLLECTED = """
+    from google.cloud import vision
+
+    client = vision.ImageAnnotatorClient()
+    WORDS = ["Fire", "Clothes"]
+
+    def look(image):
+        labels = client.label_detection(image=image).label_annotations
+        names, scores = [x.description for x in labels], [x.score for x in labels]
+        table = dict(zip(names, scores))
+        if {}:
+            return True
+        return False
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "any(word in dict(zip(names, scores)) for word in ('Fire', 'Clothes'))",
+        "any([word in dict(zip(names, scores)) for word in WORDS])",
+        "any(name in WORDS for name in dict(zip(names, scores)))",
+        "any(n == 'Clothes' and s > 0.5 for n, s in dict(zip(names, scores)).items())",
+        "any([n == 'Clothes' for s, n in sorted(zip(scores, names))])",
+        "any(n == 'Clothes' for _, n in enumerate(names))",
+        "any(x.description == 'Clothes' for x in labels)",
+        "all(x.description != 'Fire' and x.description == 'Clothes' for x in labels)",
+        "'Clothes' in table",
+        "'Clothes' in table.keys()",
+        "'Clothes' in {x.description: x.score for x in labels}",
+        "any(d['n'] == 'Clothes' for d in [{'n': n, 's': s} for n, s in table.items()])",
+    ],
+)
+def test_label_is_checked_through_any_and_collections(tmp_path: Path, condition: str) -> None:
+    (tmp_path / "app.py").write_text(dedent(COLLECTED.format(condition)))
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
+
+    (dead,) = dead_conditions(function, VOCABULARY)
+
+    assert "'Clothes' does not match any label" in dead.reason
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "any(word in table for word in ('Fire', 'Human face'))",
+        "any('ood' in name for name in table)",  # a part of a label
+        "any(s > 0.5 for n, s in table.items())",
+        "any(s == 'Clothes' for n, s in zip(scores, map(str.title, names)))",
+        "any(n == 'Clothes' for n in names + [image])",
+        "any(n == 'Clothes' for n in (image, 'Fire'))",
+        "any(word in [*names, image] for word in WORDS)",
+        "'Clothes' in {n: image.name for n in (image.title, 'Fire')}",
+        "'Clothes' in {image.title: n for n in names}",
+        "'Clothes' in dict(table, Clothes=1)",
+        "'Clothes' in {**table, 'Clothes': 1}",
+        "any(n != 'Clothes' for n in table)",
+    ],
+)
+def test_label_with_another_source_in_any_is_not_dead(tmp_path: Path, condition: str) -> None:
+    (tmp_path / "app.py").write_text(dedent(COLLECTED.format(condition)))
+    (function,) = find_service_functions(read_application(tmp_path), known_providers())
+
+    assert list(dead_conditions(function, VOCABULARY)) == []

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find_service_functions, read_application
-from ciguard.levels.app.static_analysis.values import OtherSource, Value, ValueFlow
+from ciguard.levels.app.static_analysis.values import (
+    EACH,
+    LISTED,
+    NOTHING,
+    OtherSource,
+    Value,
+    ValueFlow,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +37,12 @@ PROGRAM = """
 """
 SCORE, MAGNITUDE = (".document_sentiment", ".score"), (".document_sentiment", ".magnitude")
 LABEL = (".label_annotations", "each", ".description")
+SCORED = (".label_annotations", "each", ".score")
+LISTED_NAME, LISTED_SCORE = (*LABEL, "in a list", "each"), (*SCORED, "in a list", "each")
+
+
+def loop(variables: str, items: str, condition: str) -> str:
+    return f"for {variables} in {items}:\n        if {condition}:\n            return 1"
 
 
 @pytest.mark.parametrize(
@@ -45,6 +58,17 @@ LABEL = (".label_annotations", "each", ".description")
         ("d = {}\n    d['k'], d['l'] = pair(x)\n    return 1 if d['l'] > 0 else 2", {MAGNITUDE}),
         ("for n, s in listed(x):\n        if n > 0:\n            return 1", {LABEL}),
         ("return 1 if any(n > 0 for n, s in listed(x)) else 2", set()),
+        (loop("n, s", "zip(*split(x))", "n > 0"), None),
+        (loop("n, s", "zip(names(x), scores(x))", "n > 0"), {LISTED_NAME}),
+        (loop("n, s", "list(zip(names(x), scores(x)))", "s > 0"), {LISTED_SCORE}),
+        (loop("i, s", "enumerate(scores(x))", "s > 0"), {LISTED_SCORE}),
+        (loop("n", "dict(listed(x))", "n > 0"), {LABEL}),
+        (loop("s", "dict(listed(x)).values()", "s > 0"), {LISTED_SCORE}),
+        (loop("n, s", "dict(listed(x)).items()", "s > 0"), {SCORED}),
+        (
+            loop("s", "{one.description: one.score for one in labels(x)}.values()", "s > 0"),
+            {LISTED_SCORE},
+        ),
         ("i = 1\n    return 1 if pair(x)[i] > 0 else 2", None),  # any of the items
     ],
 )
@@ -62,6 +86,15 @@ def named(x):
 
 def listed(x):
     return [(one.description, one.score) for one in labels(x)]
+
+def names(x):
+    return [one.description for one in labels(x)]
+
+def scores(x):
+    return [one.score for one in labels(x)]
+
+def split(x):
+    return names(x), scores(x)
 
 def subject(x):
     {body}
@@ -94,3 +127,17 @@ def test_taking_items_out_undoes_putting_them_in(indices: list[object]) -> None:
         nested = nested.then(f"[{index!r}]")
 
     assert nested.flows == value.flows
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=4))
+def test_dictionary_gives_back_the_keys_and_values_put_into_it(are_keys: list[bool]) -> None:
+    score = Value(frozenset({ValueFlow(OtherSource(), (".score",))}))
+    nested = score
+    for is_key in are_keys:
+        pair = nested.as_item(0 if is_key else 1).then(LISTED)
+        nested = pair.then("dict()").then(".items()").then(EACH).unpacked(0 if is_key else 1)
+        other = pair.then("dict()").then(".values()" if is_key else EACH)
+
+        assert other == NOTHING
+
+    assert nested == score
