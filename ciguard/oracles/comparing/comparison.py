@@ -38,7 +38,8 @@ class Difference:
             return f"is {self.text}"
         if self.kind == "accepted":
             return f"is accepted, but {self.text}"
-        return f"differs in {self.kind}: {self.text}"
+        kind = "NaN" if self.kind == "nan" else self.kind
+        return f"differs in {kind}: {self.text}"
 
 
 def compare_outputs(

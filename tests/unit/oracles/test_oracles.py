@@ -278,6 +278,7 @@ def test_a_difference_has_a_kind_and_a_severity(
     ("mine", "theirs", "message"),
     [
         (passed(1.0), passed(2.0), "torch.fold differs in values: 1 vs 2"),
+        (passed(1.0), passed(math.nan), "torch.fold differs in NaN: 1"),
         (
             passed(1.0),
             Rejected("ValueError", "no"),
