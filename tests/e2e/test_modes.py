@@ -284,6 +284,24 @@ def test_a_graph_is_compiled_again_for_larger_tensors(environment_of: Environmen
 
 
 @pytest.mark.slow
+@pytest.mark.library("tensorflow")
+@pytest.mark.parametrize("mode", [EAGER, "function", "xla"])
+def test_a_graph_with_an_operator_without_gradient_is_run_without_gradients(
+    environment_of: EnvironmentOf, mode: str
+) -> None:
+    truncated = call("tensorflow.truncatemod", ResultValue(0, -1, tensor(4)), tensor(4))
+    case = GraphCase(
+        api=truncated.api, steps=(tensor(4), truncated), outputs=(1,), has_gradients=True
+    )
+
+    (outcome,) = outcomes_of(in_mode(environment_of("tensorflow"), "tensorflow", mode), case)
+
+    output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
+    assert isinstance(output, Container), outcome
+    assert output.items[1] == Container("list", (), (), 0)
+
+
+@pytest.mark.slow
 @pytest.mark.library("keras")
 def test_a_compiler_computes_two_examples_at_once(environment_of: EnvironmentOf) -> None:
     """The second one has the elements in reverse order, so the results have, too."""

@@ -254,9 +254,7 @@ class GraphLevel:
             if self._sizes.options and rng.random() < self._sizes.option_share:
                 case = replace(case, options=rng.choice(self._sizes.options))
             is_drawn = rng.random() < self._sizes.gradient_share
-            if steps in retried:  # perhaps since a call has no gradient
-                yield case
-            elif same:
+            if same and steps not in retried:
                 yield replace(case, **same)
             else:
                 # A tensor that records gradients cannot be changed in place.

@@ -18,8 +18,8 @@ def with_gradients(*tensors, function=graph):
         tape.watch(inputs)
         result = function(*tensors)
         parts = [part for part in tf.nest.flatten(result) if tf.is_tensor(part)]
-        total = tf.add_n([weighted_sum(part) for part in parts if part.dtype.is_floating])
-    gradients = tape.gradient(total, inputs)
+        terms = [weighted_sum(part) for part in parts if part.dtype.is_floating]
+    gradients = tape.gradient(terms, inputs) if terms and inputs else []
     return [result, [None if g is None else tf.convert_to_tensor(g) for g in gradients]]
 
 

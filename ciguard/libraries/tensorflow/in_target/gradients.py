@@ -16,7 +16,10 @@ def with_gradients(
     function: Callable[..., Any],
     tensors: list[Any],
 ) -> Any:
-    """Return the result of a function and its gradients, see `contract.Adapter`."""
+    """Return the result of a function and its gradients, see `contract.Adapter`.
+
+    There are no gradients if the function calls an operator that has none.
+    """
     tensorflow = importlib.import_module("tensorflow")
 
     def differentiated(*arrays: Any) -> list[Any]:
@@ -26,10 +29,13 @@ def with_gradients(
             result = function(*arrays)
             parts = filter(tensorflow.is_tensor, tensorflow.nest.flatten(result))
             terms = [_weighted_sum(part) for part in parts if part.dtype.is_floating]
-            total = tensorflow.add_n(terms) if terms else None
-        if total is None or not inputs:
+        if not terms or not inputs:
             return [result, []]
-        return [result, [_dense(found) for found in tape.gradient(total, inputs)]]
+        try:
+            gradients = tape.gradient(terms, inputs)  # of their sum
+        except LookupError:  # no gradient is registered for an operator, in no mode
+            return [result, []]
+        return [result, [_dense(found) for found in gradients]]
 
     return run(differentiated, tensors)
 

@@ -395,7 +395,7 @@ _CALL = graph(call("torch.f0", PAIR), outputs=(0,))
     ],
 )
 def test_a_unit_that_fails_everywhere_runs_again_without_its_condition(unit: GraphCase) -> None:
-    level = GraphLevel(RECORDS, 5, replace(SIZES, gradient_share=1.0))
+    level = GraphLevel(RECORDS, 5, SIZES)
     batch = Batch(api=unit.api, kind=CallKind.FUNCTION, cases=(unit,))
     failed = Rejected("TypeError", "not differentiable")
 
