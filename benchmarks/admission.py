@@ -40,6 +40,8 @@ from ciguard.values.check import problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evidence import Evidence
+
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.domain.values import Value
@@ -63,6 +65,10 @@ _KERAS_FUNCTION = re.compile(r"\bkeras\.(?:losses|regularizers|constraints)\.")
 _DEFERRED = re.compile(r"^A transformation that\b|\bversion of the \S+ transformation\b")
 """Description of a function that returns a transformation, and uses its arguments only then."""
 _SPARSE = re.compile(r"\b(?:Sparse|Ragged)Tensor\b")
+_BY_TRAITS = re.compile(
+    r"(?:not an? .*|dtype \w+ is not allowed|rank \d+, not .*|.* is not one of the listed values)"
+)
+"""Reason that the traits of the argument decide, and nothing else."""
 _DENSE = re.compile(r"(?<![A-Za-z])Tensor\b|\bdense\b")
 
 
@@ -88,15 +94,22 @@ class _Admitted:
 class Admission:
     """Predictions for the calls of one API."""
 
-    def __init__(self, api: Api, experience: Experience | None = None) -> None:
+    def __init__(
+        self,
+        api: Api,
+        experience: Experience | None = None,
+        evidence: Evidence | None = None,
+    ) -> None:
         """Read what is stated of the API's parameters.
 
         Args:
             api: the API, made by `stated`, and perhaps refined by outcomes of calls.
-            experience: the outcomes of these calls.
+            experience: the outcomes of these calls, as guided generation uses them.
+            evidence: the outcomes of all guided calls, also of those that do not conform.
         """
         self._api = api
         self._experience = experience
+        self._evidence = evidence
         records = {parameter.name: parameter for parameter in api.record.parameters}
         self._all = {
             parameter.name: _admitted(parameter, api.record, records[parameter.name])
@@ -118,7 +131,8 @@ class Admission:
     def refusal(self, call: ApiCall) -> str:
         """Return why the stated constraints exclude a call; empty if they admit it."""
         given = dict(arguments_of(call, self._api))
-        return self._refuted(given) or self._excluded(given)
+        refutation = self._evidence.refutation(given) if self._evidence else ""
+        return refutation or self._refuted(given) or self._excluded(given)
 
     def _refuted(self, given: Mapping[str, Value]) -> str:
         """Return what the call has in common with guided calls that never passed; empty if none."""
@@ -157,7 +171,8 @@ class Admission:
             admitted = self._all.get(name)
             if admitted is not None:
                 tensors = conversions(value, dtypes[:1]) if admitted.is_converted else iter(())
-                scope.values[name] = next(tensors, value)
+                scope.values[name] = passed = next(tensors, value)
+                dtypes += [passed.dtype] if isinstance(passed, TensorValue) else []
         return scope
 
     def _excluded_argument(self, given: Mapping[str, Value], scope: SamplingScope) -> str:
@@ -168,10 +183,21 @@ class Admission:
             reason = _refusal(value, scope.values[name], admitted, scope)
             if reason and self._is_number(value):
                 reason = min(_refusal(n, n, admitted, scope) for n in numbers_of(value))
+            if reason and self._is_admitted(name, reason, given, scope):
+                continue
             reason = reason or self._growth(value, admitted.constraint, scope)
             if reason:
                 return f"{name}: {reason}"
         return ""
+
+    def _is_admitted(
+        self, name: str, reason: str, given: Mapping[str, Value], scope: SamplingScope
+    ) -> bool:
+        """Return whether calls passed with all traits of an argument that is excluded."""
+        if self._evidence is None or not all(map(_BY_TRAITS.fullmatch, reason.split("; "))):
+            return False
+        converted = {**given, name: scope.values[name]}
+        return any(self._evidence.admits(name, values) for values in (given, converted))
 
     def _is_number(self, value: Value) -> bool:
         """Return whether the library takes a tensor without dimensions for a number."""
@@ -282,10 +308,11 @@ def _others(value: Value, passed: Value, admitted: _Admitted) -> Iterator[Value]
 def _admitted_input(parameter: Parameter, record: ApiRecord) -> _Admitted:
     """Return what is known of a layer's input.
 
-    Layers compute in every floating dtype. The losses, regularizers and constraints of Keras
-    convert what they are given, and their tensors have any rank.
+    Layers compute in every floating dtype, and those of Keras convert what they are given. So do
+    the losses, regularizers and constraints of Keras, and their tensors have any rank.
     """
     constraint = parameter.constraint
+    is_converted = record.api.startswith(_CONVERTING) and ".layers." not in record.api
     if _KERAS_FUNCTION.search(record.api):
         related = next(iter(references(constraint)), "")
         tensor = Tensor(dtypes=PLAIN_DTYPES, ndim=ANY_RANK, broadcast_with=related)
@@ -296,7 +323,7 @@ def _admitted_input(parameter: Parameter, record: ApiRecord) -> _Admitted:
         constraint = replace(constraint, dtypes=element_types.FLOATING)
     if constraint.shape is None and constraint.ndim == USUAL_RANKS:
         constraint = replace(constraint, ndim=ANY_RANK)
-    return _Admitted(constraint, is_stated=True)
+    return _Admitted(constraint, is_stated=True, is_converted=is_converted)
 
 
 def _axis_of(constraint: Constraint) -> str:

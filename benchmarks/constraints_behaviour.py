@@ -26,6 +26,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from admission import Admission, stated
+from evidence import Evidence
 from one_target import OneTarget, stream_of
 from unguided import UnguidedLevel
 from validity import mean, sampled
@@ -36,6 +37,7 @@ from ciguard.execution import Dispatcher
 from ciguard.knowledge import refined, understand
 from ciguard.knowledge.clues import ClueSource
 from ciguard.levels import select
+from ciguard.levels.api.calls import CallGenerator
 from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
@@ -86,12 +88,20 @@ def learned(target: OneTarget, apis: Sequence[Api], options: argparse.Namespace)
     """Return the predictions for APIs by what the outcomes of guided calls teach about them."""
     level = ApiLevel([api.record for api in apis], options.seed, sizes=(PER_BATCH,))
     stream = stream_of(level, target.group(), apis=len(apis))
-    for _ in target.run_stream(stream, options.learn // PER_BATCH * len(apis)):
-        pass
+    generators = {api.record.api: CallGenerator(understand(api.record)) for api in apis}
+    evidence = {name: Evidence() for name in generators}
+    for executed in target.run_stream(stream, options.learn // PER_BATCH * len(apis)):
+        generator = generators[executed.api]
+        for case, outcome in zip(executed.cases, executed.outcomes[target.name], strict=True):
+            if isinstance(case, ApiCall):
+                values = generator.arguments(case)
+                evidence[executed.api].note(case, values, generator.names, outcome)
     experience = stream.learned()
     return [
-        Admission(refined(api, known), known) if known is not None else Admission(api)
-        for api, known in ((api, experience.get(api.record.api)) for api in apis)
+        Admission(refined(api, experience[name]), experience[name], evidence[name])
+        if (name := api.record.api) in experience
+        else Admission(api)
+        for api in apis
     ]
 
 

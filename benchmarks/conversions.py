@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,16 +22,22 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
 _MAX_INT32 = 2**31 - 1
+_MAX_FLOAT32 = 3.4028235e38
 _FLOATING = (*element_types.FLOATING, "complex64", "complex128")
 _NUMBERS = element_types.NUMERIC
 _POSSIBLE_DTYPES = {
     "int32": _NUMBERS,
     "int64": _NUMBERS,
     "float32": _FLOATING,
-    "bool": ("bool", *_NUMBERS),
+    "huge": ("float16", "float64", "complex128"),
+    "bool": ("bool", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128"),
     "string": ("string",),
 }
-"""Dtypes to which numbers are converted, by the dtype that they get where none is required."""
+"""Dtypes to which numbers are converted, by the dtype that they get where none is required.
+
+Floats beyond those of float32 are `huge`: they are refused where none is required.
+Source: `ConvertOne…` and `IsCompatible` of TensorFlow's `py_seq_tensor.cc` and `pywrap_tensor.cc`.
+"""
 
 
 def conversions(value: Value, required: Iterable[str] = ()) -> Iterator[TensorValue]:
@@ -49,16 +56,16 @@ def conversions(value: Value, required: Iterable[str] = ()) -> Iterator[TensorVa
     elements = tuple(number for number in numbers if isinstance(number, int | float))
     has_elements = elements and len(elements) == len(nested.leaves)
     fill = Explicit(elements) if has_elements else Constant(0)
-    for dtype in (*(dtype for dtype in required if dtype in possible), usual_dtype):
+    usual = () if usual_dtype == "huge" else (usual_dtype,)
+    for dtype in (*(dtype for dtype in required if dtype in possible), *usual):
         yield TensorValue(dtype, nested.shape, fill)
 
 
 def _possible_dtypes(nested: _Nested) -> tuple[str, ...]:
     """Return the dtypes of tensors that can be made of numbers."""
-    names = set(map(_dtype_of, nested.leaves))
-    if any(isinstance(leaf, TensorValue) for leaf in nested.leaves) or len(names) > 1:
+    if any(isinstance(leaf, TensorValue) for leaf in nested.leaves):
         return ()
-    return _POSSIBLE_DTYPES[names.pop()] if names else _NUMBERS
+    return _POSSIBLE_DTYPES.get(_common_dtype(nested.leaves), ()) if nested.leaves else _NUMBERS
 
 
 def numbers_of(value: Value) -> tuple[Value, ...]:
@@ -102,6 +109,8 @@ def _common_dtype(leaves: tuple[LiteralValue | TensorValue, ...]) -> str:
     names = set(map(_dtype_of, leaves))
     if names == {"int32", "int64"}:
         return "int64"
+    if names == {"float32", "huge"}:
+        return "huge"
     return names.pop() if len(names) == 1 else ""
 
 
@@ -115,5 +124,7 @@ def _dtype_of(leaf: LiteralValue | TensorValue) -> str:
             return "int32" if -_MAX_INT32 <= number <= _MAX_INT32 else "int64"
         case LiteralValue(str()):
             return "string"
+        case LiteralValue(float(number)) if _MAX_FLOAT32 < abs(number) < math.inf:
+            return "huge"
         case _:
             return "float32"
