@@ -23,14 +23,16 @@ def with_stage(
     Each stage compiles more than the one before, and the last one is the whole compiler, which has
     shown the defect. So the stages are bisected. If none of those that ran showed it, the last one
     runs, too: without a stage that shows it, as if it shows only now and then, none is named.
+
+    If the defect needs options of the compiler, they are named instead.
     """
     if part.options:
-        plain = yield from run_parts([replace(part, options="")], defect)
-        found = [(case, defect.shown(case, outcomes)) for case, outcomes in plain]
-        part, without_options = found[0] if found else (part, None)
-        if without_options is None:
-            return shown
-        shown = without_options
+        plain = replace(part, options="")
+        for _, outcomes in (yield from run_parts([plain], defect)):
+            without_options = defect.shown(plain, outcomes)
+            if without_options is not None:
+                return (yield from with_stage(plain, without_options, defect))
+        return shown
     stages = defect.mode.stages if defect.mode is not None else ()
     if not stages:
         return shown
