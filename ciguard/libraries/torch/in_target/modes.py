@@ -78,8 +78,7 @@ def _run_with_options(
     function: Callable[..., Any], tensors: list[Any], options: Mapping[str, Any]
 ) -> Any:
     """Return the result of a function that inductor compiles with other options."""
-    known = _known({**options, **_OWN_HEADERS})
-    return _run_compiled(function, tensors, backend="inductor", options=known)
+    return _run_compiled(function, tensors, backend="inductor", options=_known(options))
 
 
 _PLAIN: dict[str, Any] = {
