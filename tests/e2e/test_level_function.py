@@ -164,6 +164,40 @@ def test_a_failure_on_one_target_is_reported_as_a_pair(tmp_path: Path) -> None:
     assert bucket["reproduced"]
 
 
+UNIFORM = """\
+from ciguard.annotations import arg, ints
+
+
+@arg("x", ints(0, 999))
+def broken(x):
+    return [x][1 + x % 7]
+"""
+SOUND = """
+
+@arg("x", ints(0, 999))
+def sound(x):
+    return x
+"""
+
+
+@pytest.mark.parametrize(("rest", "passed"), [(SOUND, 600), ("", 0)], ids=["beside", "alone"])
+def test_function_that_fails_in_one_way_for_every_input_gets_few_calls(
+    tmp_path: Path, rest: str, passed: int
+) -> None:
+    (tmp_path / "app.py").write_text(UNIFORM + rest, "utf-8")
+
+    words = ("--functions", "app.py", "--max-cases", "2000", "--budget", "100s")
+    done = answer(run(*words, targets=PLANTED[:1]), tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (bucket,) = lines_of(tmp_path / "out" / "buckets.jsonl")
+    assert bucket["api"] == "app.py:broken"
+    assert bucket["reproduced"]
+    outcomes = run_of(tmp_path / "out")["targets"][0]["outcomes"]
+    assert 20 <= outcomes["errored"] < 400
+    assert outcomes["passed"] >= passed
+
+
 def test_an_upgrade_that_also_breaks_a_function_fails_although_the_base_shows_it(
     tmp_path: Path,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.batches.contract import Turn, UnknownProgressError
 from ciguard.campaign.batches.feedback import WINDOW, FeedbackQueue
+from ciguard.campaign.batches.uniform_failures import UniformFailures
 from ciguard.levels import GuidedLevel, IndexedLevel, cost_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class IndexedBatches:
         """Number of consecutive batches that were skipped; after two rounds, there are no more."""
         self._crashes: dict[str, list[tuple[int, int]]] = {}
         """Index and cost of the batches with crashes or hangs, by API."""
+        self._failures = UniformFailures()
 
     @property
     def waiting(self) -> Collection[int]:
@@ -130,7 +132,7 @@ class IndexedBatches:
         )
 
     def batch(self, turn: Turn) -> Batch | None:
-        """Return the batch; None if its API crashed too often, up to one window before."""
+        """Return the batch; None if its API crashed or failed too often before the window."""
         if self._feedback is not None:
             self._feedback.apply_until(turn.visit)
         batch = self._level.cases(turn.visit)
@@ -141,8 +143,11 @@ class IndexedBatches:
             return False  # all batches are of one API
         crashes = self._crashes.get(api, ())
         tolerated = index // self._apis // ROUNDS_PER_CRASH if self._apis else 0
-        cost = sum(cost for number, cost in crashes if number <= index - WINDOW)
-        return cost >= MAX_CRASH_COST + tolerated
+        last = index - WINDOW
+        cost = sum(cost for number, cost in crashes if number <= last)
+        return cost >= MAX_CRASH_COST + tolerated or self._failures.suffice(
+            api, until=last, tolerated=tolerated
+        )
 
     def complete(
         self,
@@ -158,6 +163,7 @@ class IndexedBatches:
         self._skipped = 0 if outcomes else self._skipped + 1
         if batch is None or not outcomes:
             return
+        self._failures.note(turn.visit, batch.cases, outcomes)
         cost = max(sum(map(cost_of, row)) for row in outcomes.values())
         if cost and not self.avoids_crashes:
             # Otherwise unused, and each line of the journal contains all of them.
@@ -170,10 +176,12 @@ class IndexedBatches:
         self._running.setdefault(turn.number, turn.api)
 
     def state(self) -> dict[str, Any]:
-        """Return the number of judged batches, and the crashes by API."""
+        """Return the number of judged batches, and the crashes and failures by API."""
+        failures = self._failures.state()
         return {
             "done": self.done,
             "deaths": {api: list(rows) for api, rows in self._crashes.items()},
+            **({"failures": failures} if failures else {}),
         }
 
     def continue_from(self, state: Mapping[str, Any], feedback: Sequence[Feedback]) -> None:
@@ -184,6 +192,7 @@ class IndexedBatches:
                 str(api): [(int(index), int(cost)) for index, cost in rows]
                 for api, rows in state["deaths"].items()
             }
+            self._failures.restore(state.get("failures", {}))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             msg = f"this is not the progress of a stream in the order of an index: {error!r}"
             raise UnknownProgressError(msg) from error
