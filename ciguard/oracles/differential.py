@@ -71,6 +71,8 @@ SPECIAL_ELEMENTS_BETWEEN_BACKENDS = "special elements between backends"
 """Name in exemptions: the API's results for NaN and infinities may differ between backends, too."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
 """Name in exemptions: the shapes of the API's results in boundary cases may differ."""
+RANDOM_SHAPE = "random shape"
+"""Name in exemptions: the API draws the shapes of its results at random."""
 BETWEEN_MODES = "between modes"
 """Name in exemptions: the API's results may differ between a mode and eager execution."""
 REFUSED_BY_MODES = "refused by modes"
@@ -340,7 +342,8 @@ def _is_meaningful(
     if difference.kind == "shape":
         # An unchecked index of -2^63 may read arbitrary memory, which then decides the shape.
         is_undefined = has_special_elements(case) or exemption_of(subject.api, SHAPE_BEYOND_RANGE)
-        return case.intent in _INTENTS_WITHIN_RANGE or not is_undefined
+        is_defined = case.intent in _INTENTS_WITHIN_RANGE or not is_undefined
+        return is_defined and exemption_of(subject.api, RANDOM_SHAPE) is None
     if difference.kind not in _ELEMENT_KINDS:
         return True
     if subject.tags & UNSTABLE_TAGS or exemption_of(subject.api, "differential"):

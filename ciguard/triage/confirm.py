@@ -358,7 +358,10 @@ class Confirmer:
                     continue
                 is_limit = self._is_memory_test(group) and bool(candidate.findings)
                 if is_limit or is_random(
-                    candidate.finding, candidate.outcomes_by_repetition, outcomes
+                    candidate.finding,
+                    candidate.outcomes_by_repetition,
+                    outcomes,
+                    draws="random" in self._subject_of(candidate.finding).tags,
                 ):
                     yield ConfirmationResult(candidate.key, candidate.finding, None)
                     continue

@@ -76,15 +76,27 @@ def _decisive_kinds(kind: str) -> frozenset[str]:
 
 
 def is_random(
-    finding: Finding, repetitions: Sequence[Mapping[str, Outcome]], outcomes: Mapping[str, Outcome]
+    finding: Finding,
+    repetitions: Sequence[Mapping[str, Outcome]],
+    outcomes: Mapping[str, Outcome],
+    *,
+    draws: bool = False,
 ) -> bool:
     """Return whether the outcomes of a difference change on every target, so by chance.
 
-    The arguments are those of `changed_targets`.
+    The first arguments are those of `changed_targets`.
+
+    Args:
+        finding: the finding that is repeated.
+        repetitions: outcomes by target of the earlier repetitions.
+        outcomes: outcomes by target of this repetition.
+        draws: whether the API is known to draw random numbers. Then a change on one target
+            suffices: the other one may have drawn the same by chance.
     """
     if finding.pair is PairKind.NONE or not traits_of(finding.oracle).compares_results:
         return False
-    return changed_targets(finding, repetitions, outcomes) == set(outcomes)
+    changed = changed_targets(finding, repetitions, outcomes)
+    return bool(changed) if draws else changed == set(outcomes)
 
 
 def most_common_finding(findings: Sequence[Finding]) -> Finding:

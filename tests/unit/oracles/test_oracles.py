@@ -327,6 +327,25 @@ def test_only_types_and_shapes_of_an_unstable_api_are_compared(tag: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("api", "is_compared"),
+    [
+        ("tensorflow.keras.layers.RandomHeight", False),
+        ("keras.layers.RandomWidth", False),
+        ("tensorflow.keras.layers.RandomCrop", True),  # to a given size
+    ],
+)
+def test_shapes_that_an_api_draws_at_random_are_not_compared(
+    api: str, *, is_compared: bool
+) -> None:
+    met = replace(case(), api=api)
+    of_layer = replace(subject("random"), api=api)
+
+    found = judge(met, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, of_layer)
+
+    assert bool(found) is is_compared
+
+
+@pytest.mark.parametrize(
     "value",
     [
         TensorValue("float32", (2,), Special(1)),

@@ -63,3 +63,13 @@ def test_a_difference_is_random_if_every_target_changes() -> None:
     assert is_random(values, [first], {ONE: passed(OTHER_FLOAT), TWO: passed(FLOAT)})
     assert not is_random(values, [first], {ONE: passed(FLOAT), TWO: passed(FLOAT)})
     assert not is_random(finding(REFUSED), [{ONE: REFUSED}], {ONE: passed(FLOAT)})
+
+
+def test_random_shape_that_one_target_draws_again_by_chance_is_random() -> None:
+    shape = replace(difference(), kind="shape")
+    first = {ONE: passed(FLOAT), TWO: passed(TWO_FLOATS)}
+    later: dict[str, Outcome] = {ONE: passed(FLOAT), TWO: passed(FLOAT)}
+
+    assert is_random(shape, [first], later, draws=True)
+    assert not is_random(shape, [first], later)  # the shape depends on the memory of one release
+    assert not is_random(shape, [first], dict(first), draws=True)
