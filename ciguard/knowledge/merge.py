@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,10 @@ _NUMERIC = {
 }  # fmt: skip
 _PHRASES = {ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
 """Sources that do not distinguish an int from a float where the documentation says `number`."""
+_INTEGER_SCALAR = re.compile(
+    r"\b(?:scalar\W+int(?:eger|32|64)?|int(?:eger|32|64)?\W+scalar)\b", re.IGNORECASE
+)
+_NUMBER_OF = re.compile(r"^\W*(?:the )?number of\b", re.IGNORECASE)
 _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 _source_of = attrgetter("source")
 
@@ -73,14 +78,19 @@ def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
 def _counts_as_ints(strongest: Clue, clues: Iterable[Clue]) -> tuple[Structure, ...]:
     """Return the structures of the strongest clue, with an int for the number that counts.
 
-    A phrase such as `number of bins` or `scalar` leaves open whether fractions are allowed. If the
-    name is that of a count or a size, they are not.
+    A phrase such as `number of bins` or `scalar` leaves open whether fractions are allowed. They
+    are not if the name is that of a count or a size, if the phrase calls the scalar an integer, or
+    if the default of a number of objects is an integer.
     """
     structures = strongest.structures
     if strongest.source not in _PHRASES or Structure.NUMBER not in structures:
         return structures
+    clues = list(clues)
     by_name = {s for clue in clues if clue.source is ClueSource.NAME for s in clue.structures}
-    if not by_name or not by_name <= {Structure.INT, Structure.INTS}:
+    by_default = {s for clue in clues if clue.source is ClueSource.DEFAULT for s in clue.structures}
+    counts = by_default == {Structure.INT} and _NUMBER_OF.search(strongest.evidence)
+    is_named = bool(by_name) and by_name <= {Structure.INT, Structure.INTS}
+    if not (is_named or counts or _INTEGER_SCALAR.search(strongest.evidence)):
         return structures
     return tuple(Structure.INT if s is Structure.NUMBER else s for s in structures)
 

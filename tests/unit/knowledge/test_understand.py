@@ -231,3 +231,29 @@ def test_the_number_of_things_is_an_int_if_the_name_is_that_of_a_count_or_size(
     )
 
     assert isinstance(understand(record).parameters[0].constraint, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "doc", "default", "may_be_fractional"),
+    [
+        ("widening", "The number of copies of each channel.", "1", False),
+        ("widening", "The number of copies of each channel.", None, True),  # it may be an average
+        ("widening", "The number of seconds between two calls.", "0.5", True),
+        ("most", "A scalar integer `Tensor`, the most boxes of a class.", None, False),
+        ("most", "A scalar, the largest weight of a class.", "1", True),
+        ("row_count", "A scalar, how many rows are kept.", None, False),
+    ],
+)
+def test_sizes_and_counts_are_never_fractional(
+    name: str, doc: str, default: str | None, *, may_be_fractional: bool
+) -> None:
+    parameter = ParameterRecord(name=name, doc=doc, default=default, required=default is None)
+    record = ApiRecord(
+        api="lib.grow", kind=CallKind.FUNCTION, source="docstring", parameters=(parameter,)
+    )
+    sample, rng = compile_sampler(_parameter(record, name).constraint), random.Random(0)
+
+    drawn = [sample(rng, SamplingScope()) for _ in range(200)]
+
+    numbers = [one.value for one in drawn if isinstance(one, LiteralValue)]
+    assert any(isinstance(n, float) and n % 1 for n in numbers) is may_be_fractional
