@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
 _LARGEST_SMALL = 1 << 16
 _MAX_RANK = 6
+_HIGH_RANK = 9
+"""Number of dimensions that many kernels do not support, as they are compiled for up to 8."""
+_HUGE_SIZE = 2**31
+"""Size that no signed integer of 32 bits can hold."""
 _DTYPES = (
     "bfloat16", "float16", "int64", "float64", "uint8", "bool", "complex64", "int32", "int8",
     "int16", "uint16", "uint32", "uint64", "float32", "complex128", "string",
@@ -144,6 +148,7 @@ def at_limits(value: Value) -> Iterator[Value]:
         case TensorValue() | ArrayValue():
             yield from _other_shapes(value)
             yield from _other_elements(value)
+            yield from _unusual_shapes(value)
         case ListValue(items) | TupleValue(items):
             yield from map(type(value), _other_items(items))
         case LiteralValue(bool() as flag):
@@ -166,6 +171,14 @@ def _other_shapes(tensor: AnyTensor) -> Iterator[AnyTensor]:
     shapes = [(*shape[:axis], 0, *shape[axis + 1 :]) for axis in range(min(len(shape), _MAX_RANK))]
     shapes += [shape[1:], (1, *shape), (), (0,)]
     yield from (reshape(tensor, other) for other in dict.fromkeys(shapes) if other != shape)
+
+
+def _unusual_shapes(tensor: AnyTensor) -> Iterator[AnyTensor]:
+    """Yield the tensor with many dimensions, and without elements but with a huge dimension."""
+    shape = tensor.shape
+    if len(shape) < _HIGH_RANK:
+        yield reshape(tensor, (*(1,) * (_HIGH_RANK - len(shape)), *shape))
+    yield reshape(tensor, (_HUGE_SIZE, *(0,) * max(1, len(shape) - 1)))
 
 
 def _other_elements(tensor: AnyTensor) -> Iterator[AnyTensor]:

@@ -41,6 +41,7 @@ from ciguard.oracles.between_devices import (
 from ciguard.oracles.comparing.tolerance import NO_INPUTS
 from ciguard.oracles.differential import (
     BETWEEN_MODES,
+    RANDOM_SHAPE,
     REFUSED_BY_MODES,
     SHAPE_BEYOND_RANGE,
     SPECIAL_ELEMENTS_BETWEEN_BACKENDS,
@@ -144,6 +145,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             SHAPE_BETWEEN_BACKENDS,
             "across-libraries",
             SHAPE_BEYOND_RANGE,
+            RANDOM_SHAPE,
             SPECIAL_ELEMENTS,
             SPECIAL_ELEMENTS_BETWEEN_BACKENDS,
         }

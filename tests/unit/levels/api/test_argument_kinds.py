@@ -33,6 +33,7 @@ from ciguard.values import (
     compile_sampler,
     violations,
 )
+from ciguard.values.changes import limits
 
 FLOATS, INTEGERS = Tensor(dtypes=("float32",)), Tensor(dtypes=("int32", "int64"))
 
@@ -106,3 +107,28 @@ def test_every_drawn_and_mutated_value_has_a_kind_of_the_table(
         kinds = value_kinds(row, constraint, value) if row else []
         assert bool(kinds) is bool(row)
         assert all(row in VALUE_KINDS[kind] for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        FLOATS,
+        INTEGERS,
+        Tensor(dtypes=("bool",), ndim=(1, 1)),
+        Tensor(dtypes=("int64",), ndim=(1, 1), increasing=True),
+        Tensor(dtypes=("int32",), ndim=(0, 0)),
+        Tensor(dtypes=("int64",), index_of="x"),
+    ],
+    ids=["float", "int", "bool", "offsets", "scalar", "index"],
+)
+@given(seed=seeds)
+def test_changes_of_every_tensor_have_all_unusual_shapes(constraint: Tensor, seed: int) -> None:
+    row = parameter_kind(constraint)
+    value = compile_sampler(constraint)(random_generator(seed), scope_with(None))
+
+    others = [call["y"] for column in limits({"y": value}, {}) for call in column]
+
+    drawn = {kind for other in others for kind in value_kinds(row, constraint, other)}
+    assert {"empty", "empty, huge size", "high rank", "scalar"} <= drawn | set(
+        value_kinds(row, constraint, value)
+    )
