@@ -401,3 +401,36 @@ def test_features_that_no_engine_answers_leave_the_others_of_a_request(tmp_path:
     assert verdict.goal.text == "one.description == 'Fire'"
     assert not verdict.is_failure
     assert result.trials > 10
+
+
+OF_TEXTS = """
+from google.cloud import language_v1
+
+client = language_v1.LanguageServiceClient()
+
+def summary(text):
+    document = {"content": text, "type_": "PLAIN_TEXT"}
+    features = {"extract_entities": True, "extract_document_sentiment": True, "moderate_text": True}
+    found = client.annotate_text(request={"document": document, "features": features})
+    if found.document_sentiment.score < -0.2:
+        return "complaint"
+    for entity in found.entities:
+        if entity.type_.name == "PERSON":
+            return entity.name
+    if found.moderation_categories[0].confidence > 0.7:
+        return "bad"
+"""
+
+
+def test_parts_of_annotated_texts_are_judged_like_separate_analyses(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(OF_TEXTS)
+
+    (result,) = assessed(tmp_path, inputs=20)
+
+    assert not result.problem
+    assert not result.crashes
+    assert {verdict.goal.text for verdict in result.verdicts} == {
+        "found.document_sentiment.score < -0.2",
+        "entity.type_.name == 'PERSON'",
+    }
+    assert result.trials > 10

@@ -254,6 +254,69 @@ def test_requests_for_several_features_have_stub_responses(tmp_path: Path) -> No
     } == {"app.cropped": {("crop_hints: nothing recognised",)}}
 
 
+TEXTS = """
+from google.cloud import language_v1
+
+client = language_v1.LanguageServiceClient()
+FEATURES = language_v1.AnnotateTextRequest.Features
+
+def is_allowed(text):
+    document = language_v1.Document(content=text, type_=language_v1.Document.Type.PLAIN_TEXT)
+    found = client.moderate_text(document=document)
+    if len(found.moderation_categories) != 16:
+        raise ValueError("every topic is judged")
+    for topic in found.moderation_categories:
+        if topic.name == "Toxic" and topic.confidence > 0.8:
+            return False
+        if topic.name in ("Finance", "Legal") and topic.confidence >= 0.4:
+            return None
+    return True
+
+def summary(text):
+    document = {"content": text, "type_": "PLAIN_TEXT"}
+    features = {
+        "extract_entities": True, "extract_document_sentiment": True, "classify_text": True,
+        "extract_syntax": False,
+    }
+    found = client.annotate_text(request={"document": document, "features": features})
+    if found.moderation_categories:
+        raise ValueError("nobody has asked for them")
+    if found.document_sentiment.score < -0.4 and found.document_sentiment.magnitude > 2:
+        return "complaint"
+    for entity in found.entities:
+        if entity.type_ == language_v1.Entity.Type.PERSON and entity.salience > 0.5:
+            return entity.name
+    for one in found.categories:
+        if one.name == "/News" and one.confidence > 0.7:
+            return "news"
+
+def judged(text):
+    features = FEATURES(extract_entity_sentiment=True, moderate_text=True)
+    document = language_v1.Document(content=text, type_="PLAIN_TEXT")
+    found = client.annotate_text(document=document, features=features)
+    if any(t.name == "Insult" and t.confidence > 0.5 for t in found.moderation_categories):
+        return "insult"
+    return [one.name for one in found.entities if one.type_.name == "LOCATION"]
+
+def parsed(text):
+    document = language_v1.Document(content=text, type_="PLAIN_TEXT")
+    return client.annotate_text(document=document, features={"extract_syntax": True}).tokens
+"""
+
+
+def test_texts_are_moderated_and_annotated_with_the_selected_features(tmp_path: Path) -> None:
+    results = explored(tmp_path, TEXTS)
+
+    assert {name: (result.problem, never(result)) for name, result in results.items()} == {
+        "app.is_allowed": ("", {"len(found.moderation_categories) != 16 True"}),
+        "app.summary": ("", set()),
+        "app.judged": ("", set()),
+        "app.parsed": (results["app.parsed"].problem, set()),
+    }
+    assert "extract_syntax" in results["app.parsed"].problem
+    assert not any(result.crashes for result in results.values())
+
+
 def test_language_and_speech_get_matching_stub_responses(tmp_path: Path) -> None:
     results = explored(
         tmp_path,

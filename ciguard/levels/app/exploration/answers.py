@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.exploration.stub_response import StubResponse
-from ciguard.levels.app.providers.description import RecognitionTask
+from ciguard.levels.app.providers.description import Field, RecognitionTask
 from ciguard.levels.app.providers.recognised import (
     LIKELIHOODS,
     BoundingBox,
@@ -116,6 +116,8 @@ def answers_to(
         return tuple(_faces(operation, numbers))
     if operation.task is RecognitionTask.SAFETY:
         return tuple(_judgements_of_safety(operation, numbers))
+    if operation.task is RecognitionTask.MODERATION:
+        return tuple(_moderations(operation, numbers))
     if operation.task is RecognitionTask.COLORS:
         texts = colors_near(numbers)
     if operation.task is RecognitionTask.CROPS:
@@ -237,6 +239,30 @@ def _judgements_of_safety(operation: Operation, numbers: Sequence[float]) -> Ite
     for value in values:
         for name in properties:
             yield response_judging_safety(operation, {name: value})
+
+
+def moderated_topics(operation: Operation) -> list[str]:
+    """Return the topics that every answer of an operation judges."""
+    (records,) = content_of(operation, []).values()
+    key = (operation.fields or {})[Field.KEY]
+    return [record[key] for record in records]
+
+
+def _moderations(operation: Operation, numbers: Sequence[float]) -> Iterator[StubResponse]:
+    """Yield responses in which no topic, all topics, or one topic, have each confidence."""
+    topics = moderated_topics(operation)
+    yield StubResponse(operation, "nothing harmful", content_of(operation, []))
+    near = {
+        score + step
+        for score in _relative_scores(operation, numbers)
+        for step in (-_SCORE_STEP, 0.0, _SCORE_STEP)
+    }
+    scores = [_HIGH_SCORE, *sorted(score for score in near if 0 <= score <= 1)]
+    for score in scores:
+        content = content_of(operation, [(topic, score) for topic in topics])
+        yield StubResponse(operation, f"all topics, score {score:g}", content, tuple(topics))
+    for score in scores:
+        yield from (_response_with(operation, [topic], score) for topic in topics)
 
 
 def _partial_responses(operation: Operation) -> Iterator[StubResponse]:

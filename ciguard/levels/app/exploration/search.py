@@ -19,6 +19,7 @@ from ciguard.levels.app.exploration.answers import (
     common_result_of,
     max_relative_score,
     max_score_of,
+    moderated_topics,
 )
 from ciguard.levels.app.exploration.random_answers import UNLIKELY, RecognisedItem
 from ciguard.levels.app.providers.description import RecognitionTask
@@ -167,6 +168,8 @@ class AnswerSearch:
         )
 
     def _key(self, operation: Operation) -> str:
+        if operation.task is RecognitionTask.MODERATION:
+            return self._rng.choice(moderated_topics(operation))
         if operation.task is not RecognitionTask.COLORS:
             return self._texts.draw(common_result_of(operation))
         return self._rng.choice([f"#{self._rng.randbytes(3).hex()}", *colors_near(self._numbers)])

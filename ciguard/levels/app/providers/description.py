@@ -50,6 +50,8 @@ class RecognitionTask(StrEnum):
     """Key phrases of a text."""
     LANGUAGE = "language"
     """Language of a text."""
+    MODERATION = "moderation"
+    """Harmful and sensitive topics of a text; an answer has a score for each."""
     SAFETY = "safety"
     """Likelihood that an image is unsafe, for each kind of unsafe content."""
     WEB = "web"
@@ -64,12 +66,13 @@ class RecognitionTask(StrEnum):
 
 TASKS_WITHOUT_INPUTS = frozenset({
     RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.SAFETY, RecognitionTask.WEB,
-    RecognitionTask.COLORS, RecognitionTask.CROPS, RecognitionTask.OTHER,
+    RecognitionTask.COLORS, RecognitionTask.CROPS, RecognitionTask.MODERATION,
+    RecognitionTask.OTHER,
 })  # fmt: skip
 """Tasks for which `input_synthesis` makes no inputs."""
 _TEXT_TASKS = frozenset({
     RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,
-    RecognitionTask.PHRASES, RecognitionTask.LANGUAGE,
+    RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.MODERATION,
 })  # fmt: skip
 
 

@@ -168,10 +168,14 @@ def _is_any_service(node: ast.Call) -> bool:
 
 
 def _names_and_texts(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield the attributes that statements name, and their strings."""
+    """Yield the attributes and the keywords that statements name, and their strings."""
     for node in (node for statement in body for node in ast.walk(statement)):
         match node:
-            case ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            case (
+                ast.Attribute(attr=name)
+                | ast.Constant(value=str(name))
+                | ast.keyword(arg=str(name))
+            ):
                 yield name
             case _:
                 pass

@@ -41,6 +41,14 @@ FACE_PROPERTIES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "head
 ARE_FACES_MEASURED: bool = False
 UNSAFE_PROPERTIES: tuple[str, ...] = ("adult", "spoof", "medical", "violence", "racy")
 ARE_JUDGEMENTS_SCORED: bool = False
+HARMFUL_TOPICS = (
+    "Toxic", "Derogatory", "Violent", "Sexual", "Insult", "Profanity", "Death, Harm & Tragedy",
+    "Firearms & Weapons", "Public Safety", "Health", "Religion & Belief", "Illicit Drugs",
+    "War & Conflict", "Finance", "Politics", "Legal",
+)  # fmt: skip
+"""Topics in the answers of `moderate_text`, in their order."""
+_HARMLESS = 0.02
+"""Confidence that a text is about a topic if it is not."""
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
 _STEP = 0.05
 """Distance of scores from a number in a condition."""
@@ -285,6 +293,10 @@ def listed_answer(operation: Operation, scored_results: Scored) -> Json:
     """Return results of any other operation, with fields at the described paths."""
     if operation.task is RecognitionTask.WEB:
         return _web_answer(operation, scored_results)
+    if operation.task is RecognitionTask.MODERATION:
+        confidences = {**dict.fromkeys(HARMFUL_TOPICS, _HARMLESS), **dict(scored_results)}
+        topics = [{"name": name, "confidence": confidences[name]} for name in HARMFUL_TOPICS]
+        return described_answer(operation, topics)
     if operation.task is RecognitionTask.COLORS:
         return _color_answer(operation, scored_results)
     poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}

@@ -16,11 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
+from ciguard.levels.app.in_target.asking import UnknownOperationError
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.google.in_target.messages import _FEATURES as ANSWERED_FEATURES
+from ciguard.levels.app.providers.google.in_target.messages import (
+    _TEXT_FEATURES,
+    answer_request,
+    report_answers,
+)
+from ciguard.levels.app.providers.google.messages import HARMFUL_TOPICS, listed_answer
 from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
 from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
-from ciguard.levels.app.providers.registered import PROVIDERS
+from ciguard.levels.app.providers.registered import PROVIDERS, empty_answer
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.engine_chain import EngineChain
 from ciguard.levels.app.virtualization.simulated import SimulationEngine
@@ -58,16 +65,83 @@ def test_codes_are_those_of_grpc_and_http(code: Code) -> None:
     assert known.code in {None, code.http_status}
 
 
+def described_features(name: str) -> dict[str, str]:
+    (client,) = (c for c in PROVIDERS.get("google").description.clients if c.name == name)
+    operations = [operation for operation in client.operations.values() if operation.feature]
+    return {operation.feature: operation.name for operation in operations}
+
+
 def test_described_features_are_those_that_requests_may_select() -> None:
-    described = {
-        operation.feature: operation.name
-        for client in PROVIDERS.get("google").description.clients
-        for operation in client.operations.values()
-        if operation.feature
-    }
+    described = described_features("vision")
 
     assert described == ANSWERED_FEATURES
     assert described.keys() == set(_FEATURES).difference({"", "TYPE_UNSPECIFIED"})
+
+
+def test_described_features_of_texts_are_those_of_the_client() -> None:
+    fields = language_v1.AnnotateTextRequest.Features.pb().DESCRIPTOR.fields
+    known = {field.name for field in fields if field.type == field.TYPE_BOOL}
+
+    assert described_features("language") == _TEXT_FEATURES
+    assert known - _TEXT_FEATURES.keys() == {"extract_syntax"}
+    assert known >= _TEXT_FEATURES.keys()
+
+
+def test_every_topic_is_moderated_with_its_confidence() -> None:
+    (operation,) = PROVIDERS.get("google").description.operations("moderate_text")
+
+    content = listed_answer(operation, [("Insult", 0.9), ("No topic", 0.8)])
+
+    message = language_v1.ModerateTextResponse.pb()()
+    json_format.ParseDict(content, message)
+    confidences = {one.name: one.confidence for one in message.moderation_categories}
+    assert list(confidences) == list(HARMFUL_TOPICS)
+    assert {n for n, confidence in confidences.items() if confidence > 0.1} == {"Insult"}
+
+
+@pytest.mark.parametrize(
+    ("features", "fields"),
+    [
+        ({"extract_entities": True, "classify_text": False}, {"entities", "language"}),
+        ({"moderate_text": True}, {"moderation_categories"}),
+        (
+            {"extract_entity_sentiment": True, "extract_entities": True},
+            {"entities", "language"},
+        ),
+        ({"classification_model_options": {"v2_model": {}}}, set()),
+        ({}, set()),
+    ],
+)
+def test_annotated_text_has_the_selected_parts(
+    features: dict[str, object], fields: set[str]
+) -> None:
+    method = "/google.cloud.language.v1.LanguageService/AnnotateText"
+    asked: list[str] = []
+
+    def get_answer(name: str, content: bytes) -> dict[str, Any]:
+        assert content == DOCUMENT["content"].encode()
+        asked.append(name)
+        (operation,) = PROVIDERS.get("google").description.operations(name)
+        return {"answer": empty_answer(operation)}
+
+    answer = answer_request(method, {"document": DOCUMENT, "features": features}, get_answer)
+    reported: list[str] = []
+    report_answers(
+        method,
+        {"document": DOCUMENT, "features": features},
+        {"answer": answer},
+        lambda name, *_: reported.append(name),
+    )
+
+    assert answer.keys() == fields
+    assert reported == asked
+
+
+def test_syntax_of_texts_is_refused_by_its_name() -> None:
+    method = "/google.cloud.language.v1.LanguageService/AnnotateText"
+
+    with pytest.raises(UnknownOperationError, match="extract_syntax"):
+        answer_request(method, {"features": {"extract_syntax": True}}, lambda *_: {})
 
 
 def test_features_and_document_types_have_the_numbers_of_google() -> None:

@@ -25,10 +25,18 @@ _FEATURES = {
     "PRODUCT_SEARCH": "product_search",
 }  # fmt: skip
 _IMAGES = "BatchAnnotateImages"
+_TEXT_FEATURES = {
+    "extract_document_sentiment": "analyze_sentiment", "extract_entities": "analyze_entities",
+    "extract_entity_sentiment": "analyze_entity_sentiment", "classify_text": "classify_text",
+    "moderate_text": "moderate_text",
+}  # fmt: skip
+"""Feature that a request for several analyses of a text selects → operation. Entities with their
+sentiments follow those without, which they replace."""
+_TEXT = "AnnotateText"
 _METHODS = {
     "AnalyzeSentiment": "analyze_sentiment", "AnalyzeEntities": "analyze_entities",
     "AnalyzeEntitySentiment": "analyze_entity_sentiment", "ClassifyText": "classify_text",
-    "Recognize": "recognize",
+    "ModerateText": "moderate_text", "Recognize": "recognize",
 }  # fmt: skip
 _LONG_RUNNING = {"LongRunningRecognize": "long_running_recognize"}
 """Method that returns a long-running operation → operation; in ciguard, it is finished at once."""
@@ -69,6 +77,9 @@ def answer_request(method: str, request: Json, get_answer: AnswerFunction) -> Js
                 for image_request in request.get("requests", [])
             ]
         }
+    if name == _TEXT:
+        answers = [_answer(one, request, get_answer) for one in _selected(request)]
+        return {field: part for answer in answers for field, part in answer.items()}
     if name in _METHODS:
         return _answer(_METHODS[name], request, get_answer)
     if name not in _LONG_RUNNING:
@@ -84,6 +95,19 @@ def _answer(operation: str, request: Json, get_answer: AnswerFunction) -> Json:
     if "error" in outcome:
         raise RefusedError(outcome["error"])
     return outcome["answer"]
+
+
+def _selected(request: Json) -> List[str]:
+    """Return the operations that a request for several analyses of a text selects, in order.
+
+    Raises:
+        UnknownOperationError: if a selected one is not supported.
+    """
+    wanted = [name for name, value in request.get("features", {}).items() if value is True]
+    for name in wanted:
+        if name not in _TEXT_FEATURES:
+            raise UnknownOperationError(name)
+    return [operation for name, operation in _TEXT_FEATURES.items() if name in wanted]
 
 
 def _image_answer(request: Json, get_answer: AnswerFunction) -> Json:
@@ -141,6 +165,9 @@ def report_answers(method: str, request: Json, answer: Json, on_answer: AnswerCa
     name = method.rpartition("/")[2]
     if name in _METHODS:
         on_answer(_METHODS[name], _content_of(request), answer)
+    elif name == _TEXT:
+        for operation in _selected(request):
+            on_answer(operation, _content_of(request), answer)
     elif name == _IMAGES:
         for image_request, outcome in zip(request.get("requests", []), _image_outcomes(answer)):
             for feature in image_request.get("features", []):
