@@ -79,8 +79,8 @@ def _counts_as_ints(strongest: Clue, clues: Iterable[Clue]) -> tuple[Structure, 
     """Return the structures of the strongest clue, with an int for the number that counts.
 
     A phrase such as `number of bins` or `scalar` leaves open whether fractions are allowed. They
-    are not if the name is that of a count or a size, if the phrase calls the scalar an integer, or
-    if the default of a number of objects is an integer.
+    are not if the name is that of a count or a size. Neither are they if the phrase calls the
+    scalar an integer, or if the default of a number of objects is one.
     """
     structures = strongest.structures
     if strongest.source not in _PHRASES or Structure.NUMBER not in structures:
