@@ -131,7 +131,10 @@ class Admission:
     def refusal(self, call: ApiCall) -> str:
         """Return why the stated constraints exclude a call; empty if they admit it."""
         given = dict(arguments_of(call, self._api))
-        refutation = self._evidence.refutation(given) if self._evidence else ""
+        refutation = ""
+        if self._evidence is not None:
+            converted = given | self._scope(given).values
+            refutation = self._evidence.refutation(given) or self._evidence.refutation(converted)
         return refutation or self._refuted(given) or self._excluded(given)
 
     def _refuted(self, given: Mapping[str, Value]) -> str:

@@ -30,7 +30,7 @@ _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 NUMERIC = (
     "float32", "float64", "int64", "int32", "float16", "bfloat16", "complex64", "complex128",
-    "int8", "int16", "uint8",
+    "int8", "int16", "uint8", "uint16", "uint32", "uint64",
 )  # fmt: skip
 """Dtypes of a tensor that is described as numeric."""
 _NOT_STRINGS = {"True", "False", "None"}

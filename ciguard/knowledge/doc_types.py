@@ -24,7 +24,7 @@ _WORDS = (
     (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*bools?`*", Structure.BOOLS),
     (r"(?:list|tuple)s?\s*(?:of|\[)\s*`*tf\.dtypes?`*", Structure.DTYPES),
     (r"(?:torch\.)?size|int\.\.\.", Structure.INTS),
-    (r"(?:integer|boolean|numeric|(?:u?int|float|bfloat|complex)\d+)`* `*tensors?",
+    (r"(?:int(?:eger)?|bool(?:ean)?|numeric|real|string|(?:u?int|b?float|complex)\d*)`* `*tensors?",
      Structure.TENSOR),
     (r"(?:long|int|float|double|bool|byte|half)?tensors?|variable|array_like|ndarray",
      Structure.TENSOR),

@@ -26,7 +26,8 @@ _NOT_ALLOWED = re.compile(
     r"[Vv]alue for attr '\w+' of \"?(\w+)\"? is not in the list of allowed values: ([\w\", ]+)"
 )
 _NTH_INPUT = re.compile(
-    r"input #(\d+) ?\(zero-based\) was expected to be an? (\w+) tensor but is an? (\w+)"
+    r"(?:cannot compute (\w+) as )?input #(\d+) ?\(zero-based\) was expected to be an? (\w+) "
+    r"tensor but is an? (\w+)"
 )
 _CONVERSION = re.compile(r"conversion requested dtype (\w+) for Tensor with dtype (\w+)")
 _SCALAR_TYPE = re.compile(
@@ -40,19 +41,19 @@ _SAME = re.compile(
 )
 _CONVERT = re.compile(r"Cannot convert (\S+) to EagerTensor of dtype (\w+)")
 _PATTERNS = (_NOT_ALLOWED, _NTH_INPUT, _CONVERT, _CONVERSION, _SCALAR_TYPE, _SAME)
-_NOT_IMPLEMENTED = re.compile(r"not implemented for '(\w+)'")
 
 
 def demanded_dtypes(
-    message: str, text: str, values: Mapping[str, Value], names: Sequence[str]
+    message: str, values: Mapping[str, Value], names: Sequence[str], *, text: str, operator: str
 ) -> dict[str, Fields]:
     """Return the demanded dtypes by parameter; empty if the message does not demand dtypes.
 
     Args:
         message: the message of the exception.
-        text: the message without text that the library adds to every message.
         values: the arguments of the call, by parameter.
         names: the names of all parameters.
+        text: the message without text that the library adds to every message.
+        operator: the name of the operator that the API is; empty if it is none.
     """
     if not _is_about_dtypes(message, text):
         return {}
@@ -65,7 +66,11 @@ def demanded_dtypes(
         return _expected_dtypes(values, named_dtype(match.group(1)), expected)
     match = _NTH_INPUT.search(text)
     if match:
-        return _expected_dtype_of_nth(values, int(match.group(1)), (match.group(3), match.group(2)))
+        rejecting, nth, expected_word, actual = match.groups()
+        place = int(nth) if rejecting in {None, operator} else None
+        return _expected_dtype_of_nth(
+            values, place, (actual, expected_word), is_first=int(nth) == 0
+        )
     return _demanded_conversion(text, values) or _demanded_same_dtype(text, values)
 
 
@@ -121,28 +126,28 @@ def _expected_dtypes(
 
 
 def _expected_dtype_of_nth(
-    values: Mapping[str, Value], nth: int, words: tuple[str, str]
+    values: Mapping[str, Value], nth: int | None, words: tuple[str, str], *, is_first: bool
 ) -> dict[str, Fields]:
     """Return the expected dtype of the n-th input, as that of another input if possible.
 
-    The operator that rejects the call may not be the called one, and number its inputs otherwise,
-    so the input has the actual dtype, whatever its place.
+    The input has the actual dtype. Among several such arguments, its place decides, if the API is
+    the operator that rejects the call; another operator numbers its inputs otherwise.
 
     Args:
         values: the arguments of the call, by parameter.
-        nth: the index of the tensor among the inputs, from 0.
+        nth: the index of the tensor among the API's inputs, from 0; None if it is unknown.
         words: the actual dtype and the expected dtype, as the message names them.
+        is_first: whether it is the operator's first input, whose dtype no other input determines.
     """
     actual, expected = map(named_dtype, words)
     tensors = [name for name, value in values.items() if dtype_of(value)]
     candidates = [name for name in tensors if dtype_of(values[name]) == actual]
     if not candidates or not expected:
         return {}
-    blamed_name = (
-        tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
-    )
+    is_known = nth is not None and nth < len(tensors) and tensors[nth] in candidates
+    blamed_name = tensors[nth] if is_known and nth is not None else candidates[-1]
     partner = next((name for name in tensors if dtype_of(values[name]) == expected), "")
-    if not partner:
+    if is_first or not partner:
         return {blamed_name: {"dtypes": (expected,)}}
     # Both have one dtype, which the first of them determines, so that no two refer to each other.
     leader, follower = sorted((partner, blamed_name), key=tensors.index)

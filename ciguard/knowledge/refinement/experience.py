@@ -38,7 +38,9 @@ _MAX_MESSAGE_LENGTH = 160
 _MIN_MESSAGE_COUNT = 2
 """Minimum count of a requirement that is applied: one message may quote a value by chance."""
 _HIGH_PASS_RATE = 0.9
-"""Pass rate from which on requirements are not applied: they concern rare combinations only."""
+"""Pass rate from which on only requirements on dtypes are applied: messages list all dtypes, and
+others concern rare combinations only."""
+_ABOUT_DTYPES = {"dtypes", "dtype_of"}
 _MAX_EXAMPLE_LENGTH = 64
 """Maximum number of elements or characters of a value in an example."""
 _MAX_EXAMPLE_SIZE = 8192
@@ -111,17 +113,25 @@ class Experience:
             "",
         )
 
-    def note(self, call: Mapping[str, Value], names: Sequence[str], outcome: Outcome) -> None:
+    def note(
+        self,
+        call: Mapping[str, Value],
+        names: Sequence[str],
+        outcome: Outcome,
+        *,
+        operator: str = "",
+    ) -> None:
         """Update the experience with the outcome of a call with conforming inputs.
 
         Args:
             call: the arguments of the call, by parameter.
             names: the names of all parameters, in the order of their declaration.
             outcome: the outcome of the call.
+            operator: the name of the operator that the API is; empty if it is none.
         """
         self.judged += 1
         if isinstance(outcome, Rejected):
-            self._observe_rejection(call, names, outcome)
+            self._observe_rejection(call, names, outcome, operator)
             return
         self.passed += 1
         self._count(call, names, 0, names)
@@ -145,14 +155,14 @@ class Experience:
         return replace(self, noted=0, examples=[], examples_conform=True)
 
     def _observe_rejection(
-        self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
+        self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected, operator: str
     ) -> None:
         """Count a rejected call, and store the requirements that its message states."""
         if outcome.stage is Stage.BUILD:
             self._observe_build_failure(values, names, outcome.message)
             return
         self._count(values, names, 1, parameters_in(outcome.message, names) or names)
-        for advice in advice_in(outcome.message, values, names):
+        for advice in advice_in(outcome.message, values, names, operator):
             message = " ".join(outcome.message.split())[:_MAX_MESSAGE_LENGTH]
             self._add_requirement(
                 StatedRequirement(advice.parameter, advice.fields, advice.presence, message, 1)
@@ -243,7 +253,9 @@ class Experience:
 
     def is_applied(self, requirement: StatedRequirement) -> bool:
         """Return whether a requirement that messages state guides later calls."""
-        if requirement.count < _MIN_MESSAGE_COUNT or self.pass_rate >= _HIGH_PASS_RATE:
+        if requirement.count < _MIN_MESSAGE_COUNT:
+            return False
+        if self.pass_rate >= _HIGH_PASS_RATE and not set(requirement.fields) <= _ABOUT_DTYPES:
             return False
         return not is_refuted(requirement.fields, self.counts.get(requirement.parameter, {}))
 

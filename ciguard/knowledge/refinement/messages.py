@@ -84,6 +84,8 @@ _SUBJECT = re.compile(
     r"|\b([a-z]+_\w+)(?: argument| input| field| attribute)? (?:must|should)\b"
 )
 """Name of what a sentence is about, which may be an argument of another operation."""
+_COUNT = "num_"
+"""Start of the name of a number that the operation derives from its arguments."""
 _MIN_COMMON_PREFIX, _MIN_COMMON_SUFFIX = 6, 4
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 _UNEXPECTED = re.compile(r"unexpected (?:keyword )?argument:? ['\"`]?(\w+)")
@@ -117,7 +119,7 @@ def unwrap(text: str) -> str:
 
 
 def advice_in(
-    message: str, values: Mapping[str, Value], names: Sequence[str]
+    message: str, values: Mapping[str, Value], names: Sequence[str], operator: str = ""
 ) -> tuple[Advice, ...]:
     """Return the requirements on parameters that a rejection's message states.
 
@@ -125,6 +127,7 @@ def advice_in(
         message: the message of the exception.
         values: the arguments of the rejected call, by parameter.
         names: the names of all parameters, in the order of their declaration.
+        operator: the name of the operator that the API is; empty if it is none.
     """
     text = unwrap(message)
     presence_advice = _presence_advice(text, tuple(names))
@@ -139,7 +142,7 @@ def advice_in(
     if _demands_list_of_inputs(text):
         inputs = [name for name in names if name.startswith("input:")]
         return tuple(Advice(name, {"structures": (Structure.TENSORS,)}) for name in inputs[:1])
-    dtypes = demanded_dtypes(message, text, values, names)
+    dtypes = demanded_dtypes(message, values, names, text=text, operator=operator)
     if dtypes:
         return tuple(Advice(name, fields) for name, fields in dtypes.items())
     requirements = [
@@ -336,7 +339,8 @@ def _sentence_advice(
 def _subject_of(text: str) -> str:
     """Return the name of what a sentence is about; empty if it has no such name."""
     match = _SUBJECT.search(text)
-    return next(filter(None, match.groups()), "") if match else ""
+    subject = next(filter(None, match.groups()), "") if match else ""
+    return "" if subject.startswith(_COUNT) else subject
 
 
 def _are_similar(name: str, other: str) -> bool:

@@ -73,6 +73,12 @@ _ELEMENTS = re.compile(
     rf"(?: elements?| values?| numbers?| integers?| entries|$|[,.])|tuple of {_COUNT} ",
     re.IGNORECASE,
 )
+_SPATIAL_RANKS = re.compile(
+    r"spatial[ _]dim\w*\W{0,2} (?:must|should) be (?:one of |either )?"
+    r"(\d(?:,? ?(?:or |and )?\b\d\b)*)"
+)
+"""Numbers of dimensions beside those of the batch and of the channels."""
+_NOT_SPATIAL = 2
 _ITEMS = re.compile(
     r"(?:must|should) specify (\d) dimensions|^Length for attr \W\w+\W of \d+ must be at least "
     r"minimum (\d)\b"
@@ -176,8 +182,11 @@ def _demanded_rank(text: str) -> Fields:
     for pattern, ndim in _RANKS_BY_NAME:
         if pattern.search(text):
             return {"ndim": ndim}
-    if not _ABOUT_RANKS.search(text):
-        return {}
+    spatial = _SPATIAL_RANKS.search(text)
+    if spatial or not _ABOUT_RANKS.search(text):
+        digits = re.findall(r"\d", spatial.group(1)) if spatial else ()
+        ranks = [int(digit) + _NOT_SPATIAL for digit in digits]
+        return {"ndim": (min(ranks), max(ranks))} if ranks else {}
     listed = _LISTED_RANKS.search(text)
     if listed:
         counts = [*map(int, re.findall(r"\d", listed.group(2)))]

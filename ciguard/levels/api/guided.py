@@ -117,7 +117,8 @@ class GuidedGenerator:
         generator = self._base_generator
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
-                feedback.note(generator.arguments(call), generator.names, outcome)
+                values = generator.arguments(call)
+                feedback.note(values, generator.names, outcome, operator=self._api.record.operator)
             elif self._examples_conform:
                 continue
             elif isinstance(outcome, Passed) and not feedback.examples:

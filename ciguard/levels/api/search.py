@@ -1,7 +1,8 @@
 """Search for a valid call of an API that has rejected every call, so its constraints are wrong.
 
-Some arguments are drawn as usual, the others from values of every kind. One call that passes is
-enough, since later calls stay near it.
+Some arguments are drawn as usual, the others from values of every kind. In other calls all sizes
+are 1: channels, windows and broadcast dimensions then agree, however they depend on each other. One
+call that passes is enough, since later calls stay near it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain.values import DtypeValue, LiteralValue, Value
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
+    Constant,
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -53,6 +63,9 @@ _REUSE_PROBABILITY = 0.3
 since operators often need equal shapes and dtypes."""
 _PASSED_SHARES = (0.1, 0.5, 0.9)
 """Shares of optional arguments that are passed. Each call uses one of the shares."""
+_SIZE_ONE_PROBABILITY = 0.25
+"""Probability that all sizes of a call are 1."""
+_MAX_RANK = 5
 
 
 @cache
@@ -64,6 +77,8 @@ def search(
     rng: random.Random, slots: Sequence[ParameterSlot]
 ) -> tuple[dict[str, Value], tuple[ParameterSlot, ...]]:
     """Return the arguments of a call, and the slots that were drawn from values of every kind."""
+    if rng.random() < _SIZE_ONE_PROBABILITY:
+        return _with_sizes_of_one(rng, slots), ()
     scope = SamplingScope()
     passed_share = _PASSED_SHARES[int(rng.random() * len(_PASSED_SHARES))]
     replaced_share = _REPLACED_SHARES[int(rng.random() * len(_REPLACED_SHARES))]
@@ -82,3 +97,39 @@ def search(
             unconstrained.append(slot)
         scope.values[slot.name] = value
     return scope.values, tuple(unconstrained)
+
+
+def _with_sizes_of_one(rng: random.Random, slots: Sequence[ParameterSlot]) -> dict[str, Value]:
+    """Return arguments whose tensors have one rank and dtype, and only dimensions of size 1.
+
+    Integers are ones: a tensor or list of them has one item for each dimension of the others.
+    """
+    scope = SamplingScope()
+    for slot in slots:
+        if not slot.share or rng.random() < _PASSED_SHARES[0]:
+            scope.values[slot.name] = slot.sample(rng, scope)
+    rank = rng.randint(0, _MAX_RANK)
+    values = scope.values.values()
+    tensors = [value for value in values if isinstance(value, TensorValue)]
+    dtypes = [tensor.dtype for tensor in tensors if tensor.dtype not in element_types.INTEGERS]
+    return {
+        name: _of_size_one(value, rank, next(iter(dtypes), ""))
+        for name, value in scope.values.items()
+    }
+
+
+def _of_size_one(value: Value, rank: int, dtype: str) -> Value:
+    one = LiteralValue(1)
+    match value:
+        case TensorValue(dtype=own) if own in element_types.INTEGERS and dtype:
+            return TensorValue(own, (rank,), Constant(1))
+        case TensorValue(dtype=own, fill=fill):
+            return TensorValue(dtype or own, (1,) * rank, fill)
+        case ListValue((LiteralValue(int()), *_)):
+            return ListValue((one,) * rank)
+        case TupleValue((LiteralValue(int()), *_)):
+            return TupleValue((one,) * rank)
+        case LiteralValue(int(number)) if not isinstance(number, bool):
+            return one
+        case _:
+            return value

@@ -91,6 +91,21 @@ def test_lists_are_converted_to_the_required_dtype_before_the_usual_one() -> Non
     assert dtypes == ["float64", "int32"]
 
 
+@pytest.mark.parametrize(
+    ("number", "required", "dtypes"),
+    [
+        (True, "int64", ["int64", "bool"]),
+        (True, "uint8", ["bool"]),
+        (1.7e308, "float64", ["float64"]),
+        (1.7e308, "float32", []),
+    ],
+)
+def test_number_is_converted_only_where_tensorflow_does(
+    number: float, required: str, dtypes: list[str]
+) -> None:
+    assert [made.dtype for made in conversions(LiteralValue(number), (required,))] == dtypes
+
+
 def test_trait_with_which_no_guided_call_passed_is_refused() -> None:
     record = ApiRecord(api="torch.f", kind=CallKind.FUNCTION, parameters=(INPUT,))
     experience = Experience()

@@ -54,6 +54,19 @@ def fragile(call: ApiCall) -> Outcome:
     return Rejected("ValueError", "x is not supported")
 
 
+def joined(call: ApiCall) -> Outcome:
+    """Take a volume, its windows and the sizes of the result, which all depend on each other."""
+    x, windows, sizes = call.arguments
+    if not all(isinstance(value, TensorValue) for value in call.arguments):
+        return Rejected("TypeError", "not a tensor")
+    assert isinstance(x, TensorValue)
+    assert isinstance(windows, TensorValue)
+    assert isinstance(sizes, TensorValue)
+    depth = (0, *x.shape)[-1]
+    fits = len(x.shape) == 4 and windows.shape == (1, 1, depth, depth) and sizes.shape == (4,)
+    return PASSED if fits and x.dtype == windows.dtype else Rejected("ValueError", "do not fit")
+
+
 def outcomes(
     library: Library, record: ApiRecord = PICKY, *, batches: int = 40, seed: int = 0
 ) -> list[tuple[ApiCall, Outcome]]:
@@ -124,6 +137,26 @@ def test_restored_feedback_gives_the_same_calls_although_none_were_drawn_in_betw
         for earlier in learned:
             resumed.learn(batch.api, earlier)
         assert resumed.cases(index + 1) == level.cases(index + 1)
+
+
+def test_an_api_whose_sizes_depend_on_each_other_is_searched_with_sizes_of_one() -> None:
+    record = record_from_json(
+        {
+            "api": "lib.joined",
+            "kind": "function",
+            "parameters": [
+                {"name": "x", "schema_type": "Tensor", "dtypes": ["float32"]},
+                {"name": "windows", "schema_type": "Tensor", "dtypes": ["float32"]},
+                {"name": "sizes", "schema_type": "Tensor", "dtypes": ["int32"]},
+            ],
+        }
+    )
+
+    tried = outcomes(joined, record)
+
+    passed = [call for call, outcome in tried if isinstance(outcome, Passed)]
+    assert len(passed) > len(tried) // 20
+    assert any(len(call.arguments) == len(record.parameters) for call in passed)
 
 
 def test_an_api_without_passing_calls_is_searched_beyond_its_documentation() -> None:

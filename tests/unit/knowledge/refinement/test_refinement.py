@@ -68,6 +68,23 @@ def test_a_choice_that_is_always_rejected_is_no_longer_drawn() -> None:
     assert "float32" in dtypes(experience(*[good, bad] * 16))
 
 
+def test_listed_dtypes_are_applied_even_if_nearly_all_calls_pass() -> None:
+    good: Observation = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    message = "Value for attr 'T' of bool is not in the list of allowed values: float, double"
+    refused: Observation = (
+        {"x": tensor(2, dtype="bool"), "y": tensor(2)},
+        Rejected("TypeError", message),
+    )
+    ranked: Observation = (
+        {"x": tensor(2), "y": tensor(2)},
+        Rejected("ValueError", "x must be 2-dimensional"),
+    )
+    summary = experience(*[good] * 60, *[refused, ranked] * 2)
+
+    assert [r.parameter for r in summary.requirements if summary.is_applied(r)] == ["x"]
+    assert dtypes(summary) == {"float32", "float64"}
+
+
 def test_a_build_failure_counts_only_for_the_dtype() -> None:
     build_failure = Rejected("TypeError", "jax makes float32 of float64", Stage.BUILD)
 

@@ -56,6 +56,7 @@ def texts(*words: str) -> tuple[LiteralValue, ...]:
         ("`x.shape.rank` must be 3, 4 or 5. Received: x.shape=(4,) of rank 1.", (3, 5)),
         ("`x.shape.rank` must be at least 3. Received: x.shape=() with rank 0", (3, 5)),
         ("`x.shape.rank` must be 1. Received: x.shape=() with rank 0", (1, 1)),
+        ("`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims=0.", (3, 5)),
     ],
 )
 def test_a_demanded_rank_is_parsed(message: str, ndim: tuple[int, int]) -> None:
@@ -325,3 +326,31 @@ def test_dtype_of_an_input_of_another_operator_is_that_of_the_argument_with_the_
     )
 
     assert advice == {"filters": {"dtype_of": "input"}}
+
+
+NTH = (
+    "cannot compute Backprop as input #{}(zero-based) was expected to be a int32 tensor but is a "
+    "float tensor [Op:Backprop]"
+)
+
+
+@pytest.mark.parametrize(
+    ("operator", "nth", "blamed"),
+    [("Backprop", 0, "x"), ("Backprop", 1, "filters"), ("", 0, "sizes"), ("Conv", 1, "sizes")],
+)
+def test_number_of_an_input_is_that_of_the_operator_which_rejects(
+    operator: str, nth: int, blamed: str
+) -> None:
+    values = {"x": tensor(1, 2), "filters": tensor(1, 2), "sizes": tensor(4)}
+
+    advice = advice_in(NTH.format(nth), values, tuple(values), operator)
+
+    assert [(item.parameter, item.fields) for item in advice] == [(blamed, {"dtypes": ("int32",)})]
+
+
+def test_first_input_of_an_operator_takes_its_dtype_from_no_other() -> None:
+    steps = TensorValue("int32", (4,), _FILL)
+
+    assert advice_of(NTH.format(0), x=tensor(1), sizes=tensor(4), steps=steps) == {
+        "sizes": {"dtypes": ("int32",)}
+    }
