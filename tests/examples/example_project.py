@@ -53,7 +53,7 @@ RELEASES = {
 _SETTINGS = """
 api = ["planted.checked", "planted.divide", "planted.double"]
 seed = 1
-max-cases = 160
+max-cases = 640
 """
 _SOURCE = '''"""Spectral features of recordings."""
 
