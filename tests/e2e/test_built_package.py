@@ -182,4 +182,4 @@ def test_the_active_environment_is_the_users_and_not_that_of_the_tool(
     )
 
     assert done.returncode == 2
-    assert f"looking at {users}/python3\n" in done.stderr + done.stdout
+    assert f"inspecting {users}/python3\n" in done.stderr + done.stdout
