@@ -53,7 +53,7 @@ def test_the_layer_that_deviates_is_found_and_its_script_shows_it(
     assert found["level"] == "model"
     case: dict[str, Any] = found["case"][2]
     assert len(case["graph"]["nodes"]) == 2
-    assert case["origin"]["model"] in {"lenet5-mnist", "lstm-sine"}
+    assert case["origin"]["model"] in {"battery", "lenet5-mnist", "lstm-sine"}
     script = tmp_path / "out" / found["reproducer"]
     assert ended_by(targets[1], script, tmp_path) == 1
     healthy = tmp_path / "healthy.py"
@@ -84,7 +84,7 @@ def ended_by(target: str, script: Path, folder: Path) -> int:
 @pytest.mark.slow
 def test_killed_campaign_is_resumed(targets: tuple[str, str], tmp_path: Path) -> None:
     same = (targets[0], targets[0])
-    with started(run("--max-cases", "64", "--budget", "120s", on=same), tmp_path) as process:
+    with started(run("--max-cases", "192", "--budget", "120s", on=same), tmp_path) as process:
         assert wait_until(lambda: batches_noted(tmp_path / "out") >= 4, timeout_s=100)
         process.send_signal(signal.SIGKILL)
     done = batches_noted(tmp_path / "out")

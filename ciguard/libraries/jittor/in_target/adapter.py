@@ -83,6 +83,7 @@ class JittorAdapter(contract.Adapter):
             raise RuntimeError(msg)
         self._on_cpu = on_cpu
         _remove_signal_handlers()
+        _end_compiling_processes()
         jittor.flags.lazy_execution = 0
         jittor.flags.use_parallel_op_compiler = 0  # the compiler's threads would prevent forks
         self._flags = jittor.flags
@@ -207,6 +208,19 @@ class JittorAdapter(contract.Adapter):
         if kind != contract.REJECTED:
             return kind
         return error_texts.kind_of_message(str(error))
+
+
+def _end_compiling_processes() -> None:
+    """End the processes with which Jittor looks after its core; their threads prevent forks.
+
+    Jittor starts others if it compiles in parallel once more.
+    """
+    utils = importlib.import_module("jittor_utils")
+    pool = getattr(utils, "p", None)
+    if pool is not None:
+        pool.terminate()
+        pool.join()
+        utils.pool_size = 0  # type: ignore[attr-defined]
 
 
 def _remove_signal_handlers() -> None:
