@@ -225,7 +225,7 @@ def test_an_upgrade_that_also_breaks_a_function_fails_although_the_base_shows_it
 
 def test_a_killed_campaign_is_resumed(tmp_path: Path) -> None:
     project(tmp_path, past=2)
-    limits = ("--functions", "src/model.py", "--max-cases", "4000", "--budget", "100s")
+    limits = ("--functions", "src/model.py", "--max-cases", "400000", "--budget", "30s")
     with started(run(*limits), tmp_path) as process:
         assert wait_until(lambda: batches_noted(tmp_path / "out") >= 4, timeout_s=80)
         process.send_signal(signal.SIGKILL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sys
 import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -215,12 +216,12 @@ def _end_compiling_processes() -> None:
 
     Jittor starts others if it compiles in parallel once more.
     """
-    utils = importlib.import_module("jittor_utils")
+    utils: Any = sys.modules.get("jittor_utils")
     pool = getattr(utils, "p", None)
     if pool is not None:
         pool.terminate()
         pool.join()
-        utils.pool_size = 0  # type: ignore[attr-defined]
+        utils.pool_size = 0
 
 
 def _remove_signal_handlers() -> None:
