@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -153,13 +153,13 @@ class Evidence:
         """
         refuted: set[_Trait] = set()
         while True:
-            expected: Counter[_Trait] = Counter()
+            expected: defaultdict[_Trait, float] = defaultdict(float)
             for refusal in self._refusals:
                 if refuted.isdisjoint(refusal.traits):
                     rate = self._tallies[refusal.conforms].pass_rate
                     for trait in refusal.traits:
                         if not self._accepted[trait]:
-                            expected[trait] += rate  # type: ignore[assignment]
+                            expected[trait] += rate
             most = max(expected.values(), default=0.0)
             if most < _MIN_EXPECTED:
                 return frozenset(refuted)

@@ -162,7 +162,7 @@ class Graph:
 
 
 def second_kind(case: dict[str, Any], adapter: Any) -> Callable[[Any], Any] | None:
-    """Return what makes the tensors of a graph's second run of its tensors; None if it has none."""
+    """Return what changes a tensor for a graph's second run; None if it runs once."""
     if case.get("grows"):
         change: Callable[[Any], Any] = adapter.grown
         return change
