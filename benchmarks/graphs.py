@@ -2,13 +2,14 @@
 
     python benchmarks/graphs.py speed [--target torch==2.13.0] [--graphs 48] [--apis 300]
     python benchmarks/graphs.py planted [--budget 5m] [--only NAME]
-    python benchmarks/graphs.py same [--target torch==2.13.0] [--budget 5m]
+    python benchmarks/graphs.py same [--target torch==2.13.0] [--mode compile] [--budget 5m]
 
 `speed` composes graphs and runs the same ones eagerly, in each mode, and in each mode one by one,
 like a plain loop of `torch.compile`. It prints graphs and calls per CPU second, the share of the
 time that eager execution does not need, which is the compiler's, and the share of calls that run.
 `planted` plants the defects of `graph_defects` into the compiler and prints which are found, with
-the operator that is named. `same` compares equal targets: every difference is a false alarm.
+the operator that is named. `same` compares equal targets, eagerly or in one mode: every difference
+is a false alarm.
 """
 
 from __future__ import annotations
@@ -292,16 +293,21 @@ def _found_in_group(
 
 
 def same(options: Namespace) -> int:
-    """Compare two equal eager targets; print their differences, which are false alarms."""
+    """Compare two equal targets; print their differences, which are false alarms.
+
+    Graphs are composed on an eager target, so a mode has three targets.
+    """
+    modes = [f"{options.target} {mode}" for mode in options.mode or () for _ in range(2)]
+    targets = (options.target, *(modes or [options.target]))
     with tempfile.TemporaryDirectory() as folder:
         out = (options.out or Path(folder)) / "same"
-        buckets = campaign("graph", (options.target, options.target), options, out)
+        buckets = campaign("graph", targets, options, out)
     confirmed = [
         bucket
         for bucket in buckets
         if bucket.confirmation is Confirmation.CONFIRMED and bucket.finding.pair is PairKind.SAME
     ]
-    print_buckets(f"{options.target}, twice", confirmed)
+    print_buckets(f"{targets[-1]}, twice", confirmed)
     return int(bool(confirmed))
 
 
@@ -318,7 +324,8 @@ def main() -> int:
     parser.add_argument("--unit", type=int, default=12, help="graphs of a unit, for speed")
     parser.add_argument("--group", type=int, default=10, help="defects that are planted together")
     options = parser.parse_args()
-    options.mode = options.mode or ["aot_eager", "compile"]
+    if options.what == "speed":
+        options.mode = options.mode or ["aot_eager", "compile"]
     return {"speed": speed, "planted": planted, "same": same}[options.what](options)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from ciguard.errors import RegistrationError, UnknownNameError
+from ciguard.errors import ConfigurationError, RegistrationError, UnknownNameError
 from ciguard.levels import LEVELS, LevelSpec
+from ciguard.targets import EAGER, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -97,6 +98,10 @@ class RunnableLevel(LevelSpec, Protocol):
     def uses_catalogue(self) -> bool:
         """False if the level needs no description of the library's API, which takes seconds."""
 
+    @property
+    def needs_eager_target(self) -> bool:
+        """True if at least one target must execute its cases eagerly."""
+
     def check(self, config: Config) -> None:
         """Check the settings before anything is built.
 
@@ -155,6 +160,7 @@ class LevelDefaults:
     """Default methods of a level whose cases workers run."""
 
     uses_catalogue: ClassVar[bool] = True
+    needs_eager_target: ClassVar[bool] = False
 
     def check(self, config: Config) -> None:
         """Accept all settings."""
@@ -254,3 +260,18 @@ def check_levels(config: Config) -> None:
     """
     for level in levels_in(config):
         level.check(config)
+        if level.needs_eager_target:
+            _check_eager_target(level.name, config)
+
+
+def _check_eager_target(level: str, config: Config) -> None:
+    """Raise an error if all targets have a mode, without which the level has nothing to run."""
+    targets = [parse_target(text) for text in (*config.base, *config.targets)]
+    if not targets or any(target.mode == EAGER for target in targets):
+        return
+    eager = replace(targets[0], mode=EAGER)
+    msg = (
+        f"targets: level {level!r} needs a target that executes calls eagerly, but all have a "
+        f"mode: {', '.join(map(str, targets))}. Add --target {str(eager)!r}."
+    )
+    raise ConfigurationError(msg)

@@ -43,7 +43,8 @@ class Writer:
     mode and assigns its result to `result`. `{row}` is a comma-separated list of the tensors'
     names, `{tuple}` a tuple of the tensors, and `{options}` one of `options`, or nothing."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Further arguments of the statement that compiles, by the name in `Mode.options`."""
+    """Texts for the place `{options}` in the statements of a mode, by the name in `Mode.options`:
+    further arguments, or a statement."""
     gradients: str = ""
     """Statements that execute `{run}`, which assigns `result`, and replace `result` by a list of it
     and of the gradients for the tensors in the tuple `{tuple}`, see `Adapter.with_gradients`. Empty

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,6 +41,7 @@ from ciguard.execution import (
 )
 from ciguard.execution.worker.fills import elements
 from ciguard.libraries import LIBRARIES
+from ciguard.libraries.tensorflow.in_target.options import OPTIONS
 from ciguard.oracles.comparing import outcome_difference
 from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER, Environment
@@ -159,7 +163,7 @@ GRAPHS = {
     "tensorflow": graph_of("tensorflow.exp", "tensorflow.subtract"),
     "jax": graph_of("jax.numpy.exp", "jax.numpy.subtract"),
 }
-STAGED = [
+VARIED = [
     pytest.param(
         name,
         mode,
@@ -167,55 +171,68 @@ STAGED = [
     )
     for name in GRAPHS
     for mode, description in LIBRARIES.get(name).modes.items()
-    if description.stages
+    if description.stages or description.options
 ]
 
 
-@pytest.mark.parametrize(("library", "mode"), STAGED)
-def test_a_graph_has_the_same_result_at_every_stage_of_a_compiler(
+@pytest.mark.parametrize(("library", "mode"), VARIED)
+def test_a_graph_has_the_same_result_at_every_stage_and_with_all_options_of_a_compiler(
     environment_of: EnvironmentOf, library: str, mode: str
 ) -> None:
-    environment, case = environment_of(library), GRAPHS[library]
-    stages = LIBRARIES.get(library).modes[mode].stages
-    staged = [replace(case, runs_stage=stage) for stage in ("", *stages)]
+    environment, description = environment_of(library), LIBRARIES.get(library).modes[mode]
+    case = GRAPHS[library]
+    staged = [replace(case, runs_stage=stage) for stage in ("", *description.stages)]
+    differentiated = replace(case, has_gradients=True)
+    varied = [replace(differentiated, options=name) for name in description.options]
 
-    (eager,) = outcomes_of(in_mode(environment, library, EAGER), case)
-    compiled = outcomes_of(in_mode(environment, library, mode), *staged)
+    eager = outcomes_of(in_mode(environment, library, EAGER), case, differentiated)
+    compiled = outcomes_of(in_mode(environment, library, mode), *staged, *varied)
 
-    assert isinstance(eager, Passed), eager
-    for variant, outcome in zip(staged, compiled, strict=True):
-        assert isinstance(outcome, Passed), (variant.runs_stage, outcome)
-        assert outcome_difference(eager, outcome) is None, variant.runs_stage
+    expected = [eager[0]] * len(staged) + [eager[1]] * len(varied)
+    for variant, mine, theirs in zip([*staged, *varied], expected, compiled, strict=True):
+        assert isinstance(mine, Passed), mine
+        assert isinstance(theirs, Passed), (variant, theirs)
+        assert outcome_difference(mine, theirs) is None, (variant.runs_stage, variant.options)
 
 
-WITH_OPTIONS = [
-    pytest.param(
-        name,
-        mode,
-        marks=[pytest.mark.library("keras" if name == "jax" else name), pytest.mark.slow],
+SEEN_OPTIONS = """
+import json
+
+import tensorflow as tf
+
+from ciguard.libraries.tensorflow.in_target import modes
+
+read = tf.config.optimizer.get_experimental_options
+seen = []
+
+
+def graph(tensor):
+    seen.append(read())
+    return tensor
+
+
+for run in modes.with_options("function").values():
+    run(graph, [tf.zeros(1)])
+print(json.dumps([seen, read()]))
+"""
+
+
+@pytest.mark.library("tensorflow")
+@pytest.mark.slow
+def test_options_of_grappler_hold_for_one_graph_only(environment_of: EnvironmentOf) -> None:
+    done = subprocess.run(
+        [environment_of("tensorflow").python, "-c", SEEN_OPTIONS],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    for name in GRAPHS
-    for mode, description in LIBRARIES.get(name).modes.items()
-    if description.options
-]
 
-
-@pytest.mark.parametrize(("library", "mode"), WITH_OPTIONS)
-def test_a_graph_has_the_same_result_and_gradients_with_all_options_of_a_compiler(
-    environment_of: EnvironmentOf, library: str, mode: str
-) -> None:
-    environment = environment_of(library)
-    case = replace(GRAPHS[library], has_gradients=True)
-    options = LIBRARIES.get(library).modes[mode].options
-    variants = [replace(case, options=name) for name in options]
-
-    (eager,) = outcomes_of(in_mode(environment, library, EAGER), case)
-    compiled = outcomes_of(in_mode(environment, library, mode), *variants)
-
-    assert isinstance(eager, Passed), eager
-    for variant, outcome in zip(variants, compiled, strict=True):
-        assert isinstance(outcome, Passed), (variant.options, outcome)
-        assert outcome_difference(eager, outcome) is None, variant.options
+    seen, afterwards = json.loads(done.stdout)
+    assert len(seen) == len(OPTIONS)
+    for options, found in zip(OPTIONS.values(), seen, strict=True):
+        assert found.items() >= options.items()
+        assert all(afterwards.get(key) != value for key, value in options.items())
 
 
 @pytest.mark.slow

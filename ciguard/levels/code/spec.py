@@ -49,6 +49,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     """Level `code`: model programs, split into blocks and rebuilt with mutated blocks (MoCo)."""
 
     name: ClassVar[str] = "code"
+    needs_eager_target: ClassVar[bool] = True
     termination_invariant: ClassVar[str] = (
         "A program that trains a small model on a few samples terminates"
     )

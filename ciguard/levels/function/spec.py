@@ -38,6 +38,7 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     """Level that calls the user's annotated functions (aNNoTest)."""
 
     name: ClassVar[str] = NAME
+    needs_eager_target: ClassVar[bool] = True
     uses_catalogue: ClassVar[bool] = False
 
     def check(self, config: Config) -> None:

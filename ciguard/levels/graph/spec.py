@@ -62,6 +62,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
     """Level `graph`: graphs of several calls, compiled and compared with eager execution."""
 
     name: ClassVar[str] = "graph"
+    needs_eager_target: ClassVar[bool] = True
     termination_invariant: ClassVar[str] = (
         "A graph of a few calls on small tensors is compiled and returns within minutes"
     )

@@ -57,6 +57,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
     """Level `model`: mutants of layer graphs, run on several targets and compared (LEMON)."""
 
     name: ClassVar[str] = "model"
+    needs_eager_target: ClassVar[bool] = True
     compares_targets: ClassVar[bool] = False
     """False, since the level's own oracle takes the majority of the targets as the reference."""
 

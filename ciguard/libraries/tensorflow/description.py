@@ -8,6 +8,7 @@ from ciguard.domain.values import MemberValue
 from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Widening
 from ciguard.libraries.tensorflow.forms import FORMS
+from ciguard.libraries.tensorflow.in_target.options import OPTIONS
 from ciguard.libraries.tensorflow.programs import PROGRAMS
 from ciguard.libraries.tensorflow.script import SCRIPT
 from ciguard.libraries.variables import ONE_THREAD, XLA_LOGS
@@ -34,6 +35,7 @@ LIBRARY = Library(
         "function": Mode(
             loses_shapes=True,
             stages=("tracing", "grappler"),
+            options=tuple(OPTIONS),
             selected_by=("tensorflow.function",),
             sources=("tensorflow/core/grappler/",),
         ),

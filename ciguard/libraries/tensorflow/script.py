@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ciguard.libraries.scripts import Writer
+from ciguard.libraries.tensorflow.in_target.options import OPTIONS
 
 _GRADIENTS = """
 def weighted_sum(tensor):
@@ -38,8 +39,12 @@ SCRIPT = Writer(
     cast="tf.cast({tensor}, {dtype})",
     seed="tf.random.set_seed({seed})",
     modes={
-        "function": ("", "result = tf.function({call})({row})"),
+        "function": ("{options}", "result = tf.function({call})({row})"),
         "xla": ("", "result = tf.function({call}, jit_compile=True)({row})"),
+    },
+    options={
+        name: f"tf.config.optimizer.set_experimental_options({options!r})"
+        for name, options in OPTIONS.items()
     },
     gradients=_GRADIENTS,
     builds_layers_late=True,

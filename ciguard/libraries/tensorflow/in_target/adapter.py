@@ -250,6 +250,10 @@ class TensorflowAdapter(contract.Adapter):
         """Return the stages of graphs: traced only, optimised by Grappler, compiled by XLA."""
         return modes.stages(mode)
 
+    def options(self, mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return functions that optimise graphs with other options of Grappler."""
+        return modes.with_options(mode)
+
     def with_gradients(
         self,
         run: Callable[[Callable[..., Any], list[Any]], Any],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ciguard.libraries.tensorflow.in_target.options import OPTIONS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
@@ -27,6 +30,16 @@ def stages(mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any
     }
 
 
+def with_options(mode: str) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+    """Return functions that run graphs with other options of Grappler, by name.
+
+    XLA's options cannot be changed in a running process.
+    """
+    if mode != "function":
+        return {}
+    return {name: partial(_run_with_options, options=found) for name, found in OPTIONS.items()}
+
+
 def _run_as_graph(
     function: Callable[..., Any],
     tensors: list[Any],
@@ -40,10 +53,28 @@ def _run_as_graph(
 
 
 def _run_without_grappler(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    optimizer = importlib.import_module("tensorflow").config.optimizer
-    settings = optimizer.get_experimental_options()
-    optimizer.set_experimental_options({"disable_meta_optimizer": True})
-    try:
+    return _run_with_options(function, tensors, options={"disable_meta_optimizer": True})
+
+
+def _run_with_options(
+    function: Callable[..., Any], tensors: list[Any], *, options: dict[str, bool | int]
+) -> Any:
+    with _grappler(options):
         return _run_as_graph(function, tensors)
+
+
+@contextlib.contextmanager
+def _grappler(options: dict[str, bool | int]) -> Iterator[None]:
+    """Set options of Grappler, and their previous or default values afterwards.
+
+    Options cannot be unset. By default, every toggle has the value that `OPTIONS` does not set, and
+    graphs of fewer than four nodes are not optimised, which is written 0.
+    """
+    optimizer = importlib.import_module("tensorflow").config.optimizer
+    defaults = {key: not value if isinstance(value, bool) else 0 for key, value in options.items()}
+    settings = {**defaults, **optimizer.get_experimental_options()}
+    optimizer.set_experimental_options(options)
+    try:
+        yield
     finally:
-        optimizer.set_experimental_options({"disable_meta_optimizer": False, **settings})
+        optimizer.set_experimental_options(settings)

@@ -85,6 +85,18 @@ def test_the_script_passes_the_options_to_the_compiler() -> None:
     assert f"torch.compile(graph, fullgraph=True, options={options})(x0, x1)" in text
 
 
+def test_the_script_sets_the_options_of_grappler_before_the_call() -> None:
+    add = call("tensorflow.add", PAIR, PAIR)
+    case = replace(graph(PAIR, add, outputs=(1,)), options="no folding")
+    hint = EnvironmentHint(install=("tensorflow-cpu==2.21.0",), mode="function")
+
+    text = graph_script(replace(finding(case), library="tensorflow"), hint)
+
+    ast.parse(text)
+    setting = "tf.config.optimizer.set_experimental_options({'constant_folding': False})\n"
+    assert setting in text.partition("result = tf.function(graph)(x0)")[0]
+
+
 @pytest.mark.parametrize(
     ("mode", "lines"),
     [
