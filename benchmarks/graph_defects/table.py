@@ -52,7 +52,11 @@ DEFECTS = (
         "amax-zero", "maxima of negative numbers are 0", ("amax", "max", "softmax", "logsumexp")
     ),
     Defect("where-swapped", "where swaps its branches", ("where", "masked_fill")),
-    Defect("slice-off-by-one", "slices begin one later", ("narrow", "slice", "split", "chunk")),
+    Defect(
+        "slice-off-by-one",
+        "slices begin one later",
+        ("narrow", "slice", "split", "chunk", "getitem"),
+    ),
     Defect("select-next", "select takes the next index", ("select", "unbind")),
     Defect("cat-order", "two tensors are joined in the other order", ("cat", "stack", "concat")),
     Defect("floor-trunc", "floor truncates", ("floor",)),

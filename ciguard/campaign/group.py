@@ -152,8 +152,12 @@ class Group:
         return [merged[api] for api in sorted(merged)]
 
     def targets_with(self, api: str) -> list[str]:
-        """Return the names of the running targets that have an API."""
-        return [member.name for member in self.running if api in member.catalogue]
+        """Return the names of the running targets that have an API; all can index tensors."""
+        return [
+            member.name
+            for member in self.running
+            if api in member.catalogue or member.environment.library.operations.indexes_with(api)
+        ]
 
     def targets_for(self, case: Case) -> list[str]:
         """Return the names of the running targets that can run a case.

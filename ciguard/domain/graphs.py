@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 GRAPH = "graph"
 """Second member of an encoded `GraphCase`, where an API call has its kind."""
+READ = "__getitem__"
+"""Name of the method that graphs call as `tensor[index]`."""
+ASSIGN = "__setitem__"
+"""Name of the method that graphs call as `tensor[index] = value`; its result is the tensor."""
+SLICE = "builtins.slice"
+ELLIPSIS = "builtins.Ellipsis"
 MAX_STEPS = 512
 """Maximum number of steps of a graph."""
 _MAX_LABEL = 120

@@ -15,7 +15,7 @@ from ciguard.libraries.in_target.device_notes import (
 )
 from ciguard.libraries.in_target.docstrings import parameters as documented_parameters
 from ciguard.libraries.library import Companion, CudaExtra, ForkPolicy, Library, Mode
-from ciguard.libraries.operations import Operations, Vectorising, Widening
+from ciguard.libraries.operations import Operations, Subscripts, Vectorising, Widening
 from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 from ciguard.libraries.registry import LIBRARIES, library_of_api, library_of_distribution
 from ciguard.libraries.scripts import Writer
@@ -34,6 +34,7 @@ __all__ = [
     "Mode",
     "Operations",
     "ProgramStyle",
+    "Subscripts",
     "TensorForm",
     "Vectorising",
     "Way",

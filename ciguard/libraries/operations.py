@@ -32,6 +32,20 @@ class Widening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Subscripts:
+    """Methods that Python calls for `tensor[index]`, which no catalogue lists."""
+
+    read: str
+    """Name of the method for `tensor[index]`."""
+    assign: str = ""
+    """Name of the method for `tensor[index] = value`; empty if tensors are immutable."""
+    index_dtype: str = ""
+    """Dtype of tensors of indices in an index; empty if the library takes none."""
+    takes_negative_steps: bool = True
+    """True if slices can have negative steps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
     """Qualified names of functions. Relations that need a missing function do not apply."""
 
@@ -41,5 +55,14 @@ class Operations:
     """Functions for vectorising; None if the library has none."""
     widening: Widening | None = None
     """Functions for double precision; None if the library has none."""
+    subscripts: Subscripts | None = None
+    """Methods for indexing; None if graphs do not index."""
     pickles_results: bool = False
     """True if tensors of every dtype are equal after a round trip through pickle."""
+
+    def indexes_with(self, api: str) -> bool:
+        """Return whether a name is that of a method for indexing."""
+        return self.subscripts is not None and api in {
+            self.subscripts.read,
+            self.subscripts.assign,
+        }

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.graphs import ASSIGN, READ
 from ciguard.domain.values import (
     ArrayValue,
     CallValue,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ciguard.libraries import Writer
 
 WIDTH = 92
+_NONE = LiteralValue(None)
 _MAX_INLINE_LENGTH = 44
 """Maximum length in characters of an argument that is written within the call."""
 _RESERVED_NAMES = frozenset(
@@ -114,6 +116,8 @@ class ScriptSource:
             layer = self._layer(case)
             inputs = self._arguments(case.inputs, (), stem="input")
             return [layer, _bound("result", "layer", inputs)]
+        if case.kind is CallKind.METHOD and case.api.rpartition(".")[2] in {READ, ASSIGN}:
+            return [self._subscript(*case.arguments)]
         arguments = self._arguments(case.arguments, case.keywords)
         if case.kind is CallKind.METHOD:
             return self._method(case.api, arguments)
@@ -158,6 +162,29 @@ class ScriptSource:
             self.assignments.append(f"inputs = [{inputs}]")
             call, kept = f"{call}(*inputs)", "[*arguments, *keywords.values(), *inputs]"
         return [f"result = {call}", f"kept = {kept}"]
+
+    def _subscript(self, owner: Value, index: Value, *values: Value) -> str:
+        """Return the statements that read elements of a tensor, or assign a value to them."""
+        tensor = self.expression(owner)
+        items = index.items if isinstance(index, TupleValue) and index.items else (index,)
+        element = f"{tensor}[{', '.join(map(self._index_item, items))}]"
+        if not values:
+            return f"result = {element}"
+        (value,) = values
+        return f"{element} = {self.expression(value)}\nresult = {tensor}"
+
+    def _index_item(self, item: Value) -> str:
+        match item:
+            case MemberValue("builtins.Ellipsis"):
+                return "..."
+            case CallValue("builtins.slice", (start, stop, step)):
+                bounds = [
+                    "" if bound == _NONE else self.expression(bound)
+                    for bound in (start, stop, step)
+                ]
+                return ":".join(bounds if bounds[2] else bounds[:2])
+            case _:
+                return self.expression(item)
 
     def _method(self, api: str, arguments: list[str]) -> list[str]:
         """Return the statement that calls a method of the first argument."""

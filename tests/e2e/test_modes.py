@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import time
@@ -40,6 +41,7 @@ from ciguard.execution import (
     decode_outputs,
 )
 from ciguard.execution.worker.fills import elements
+from ciguard.levels.graph.indexing import indexed
 from ciguard.libraries import LIBRARIES
 from ciguard.libraries.tensorflow.in_target.options import OPTIONS
 from ciguard.oracles.comparing import outcome_difference
@@ -193,6 +195,50 @@ def test_a_graph_has_the_same_result_at_every_stage_and_with_all_options_of_a_co
         assert isinstance(mine, Passed), mine
         assert isinstance(theirs, Passed), (variant, theirs)
         assert outcome_difference(mine, theirs) is None, (variant.runs_stage, variant.options)
+
+
+def indexing(library: str, seed: int) -> GraphCase:
+    """Return a graph that indexes the result of a call several times in a row."""
+    subscripts = LIBRARIES.get(library).operations.subscripts
+    assert subscripts is not None
+    rng = random.Random(seed)
+    form = tensor(4, 3)
+    called = replace(GRAPHS[library].calls[0], arguments=(ResultValue(0, -1, form),))
+    steps: list[TensorValue | ApiCall] = [form, called]
+    while len(steps) < 6:
+        found = indexed(rng, ResultValue(len(steps) - 1, -1, form), subscripts)
+        if found is None:
+            break
+        step, form = found
+        steps.append(step)
+    last = steps[-1]
+    assert isinstance(last, ApiCall)
+    return GraphCase(api=last.api, steps=tuple(steps), outputs=(len(steps) - 1,), seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("library", "mode"),
+    [
+        pytest.param("torch", "compile", marks=pytest.mark.library("torch")),
+        pytest.param("tensorflow", "function", marks=pytest.mark.library("tensorflow")),
+        pytest.param("tensorflow", "xla", marks=pytest.mark.library("tensorflow")),
+        pytest.param("jax", "jit", marks=pytest.mark.library("keras")),
+    ],
+)
+@pytest.mark.slow
+def test_indexing_has_the_same_result_in_compiled_code(
+    environment_of: EnvironmentOf, library: str, mode: str
+) -> None:
+    environment = environment_of(library)
+    cases = [indexing(library, seed) for seed in range(6)]
+
+    eager = outcomes_of(in_mode(environment, library, EAGER), *cases)
+    compiled = outcomes_of(in_mode(environment, library, mode), *cases)
+
+    for case, mine, theirs in zip(cases, eager, compiled, strict=True):
+        assert isinstance(mine, Passed), (case, mine)
+        assert isinstance(theirs, Passed), (case, theirs)
+        assert outcome_difference(mine, theirs) is None, case
 
 
 SEEN_OPTIONS = """

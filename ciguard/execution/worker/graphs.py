@@ -18,6 +18,10 @@ import numpy as np
 from ciguard.execution.worker.summarise import COMPACT
 
 FILE = "<a graph>"
+READ, ASSIGN = "__getitem__", "__setitem__"
+"""Names of the methods that are written `tensor[index]` and `tensor[index] = value`."""
+_SLICE = ["c", "builtins.slice"]
+_ELLIPSIS = ["m", "builtins.Ellipsis"]
 UNUSABLE = "unusable"
 """Result of a step in a probe that is not a tensor of moderate numbers, or is not repeatable."""
 _LITERALS = (bool, int, str, type(None))
@@ -98,16 +102,39 @@ class Graph:
             )
             callee, texts = self._constant(self._widened(layer)), self._texts(inputs)
             return f"v{number} = {callee}({', '.join(texts)})"
+        name = api.rpartition(".")[2]
+        if kind == "method" and name in {READ, ASSIGN}:
+            return self._subscript(number, *arguments)
         texts = self._texts(arguments)
         for key, value in keywords:
             is_name = key.isidentifier() and not keyword.iskeyword(key)
             text = self._text(value)
             texts.append(f"{key}={text}" if is_name else f"**{{{key!r}: {text}}}")
         if kind == "method":
-            callee = f"{texts.pop(0)}.{api.rpartition('.')[2]}"
+            callee = f"{texts.pop(0)}.{name}"
         else:
             callee = self._constant(self._builder.member(api))
         return f"v{number} = {callee}({', '.join(texts)})"
+
+    def _subscript(self, number: int, owner: Any, index: Any, *values: Any) -> str:
+        """Return the statement that reads elements, or assigns a value to them."""
+        tensor = self._text(owner)
+        is_tuple = type(index) is list and index[0] == "p" and index[1]
+        items = ", ".join(map(self._index_item, index[1] if is_tuple else [index]))
+        element = f"{tensor}[{items}]"
+        if not values:
+            return f"v{number} = {element}"
+        (value,) = values
+        return f"{element} = {self._text(value)}; v{number} = {tensor}"
+
+    def _index_item(self, encoded: Any) -> str:
+        """Return the text of an item of an index; tracers know slices only in this form."""
+        if encoded == _ELLIPSIS:
+            return "..."
+        if type(encoded) is list and encoded[:2] == _SLICE:
+            bounds = ["" if bound is None else self._text(bound) for bound in encoded[2]]
+            return ":".join(bounds)
+        return self._text(encoded)
 
     def _texts(self, values: list[Any]) -> list[str]:
         return [self._text(value) for value in values]
@@ -186,7 +213,7 @@ def division_of(case: dict[str, Any]) -> Any:
 def changes_tensors(case: dict[str, Any]) -> bool:
     """Return whether a step may change a tensor in place, by the names of the called APIs."""
     names = [step[0].rpartition(".")[2] for step in case["steps"] if step[0] != "t"]
-    return any(name.endswith("_") and not name.endswith("__") for name in names)
+    return any(name == ASSIGN or (name.endswith("_") and not name.endswith("__")) for name in names)
 
 
 def step_of(error: BaseException) -> str:

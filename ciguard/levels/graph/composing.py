@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.values import ResultValue
+from ciguard.levels.graph.indexing import indexed
 from ciguard.levels.graph.reshaping import changes_in_place
 from ciguard.levels.graph.samples import (
     key_of,
@@ -19,11 +21,11 @@ from ciguard.levels.graph.store import fitted
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.graphs import Step
     from ciguard.domain.values import TensorValue
     from ciguard.levels.graph.samples import Sample
     from ciguard.levels.graph.store import SampleStore, SampleUse
+    from ciguard.libraries import Subscripts
 
 _RECENT_SHARE = 0.6
 """Share of the calls that use the result of the latest call, so that graphs become deep."""
@@ -33,6 +35,8 @@ _INPUT_SHARE = 0.4
 """Probability that a tensor of the first call is an input that later calls can use, too."""
 _CHOICE_SHARE = 0.3
 """Share of the calls that use another result if the tensors are larger."""
+_INDEX_SHARE = 0.1
+"""Share of the steps that index a result, or assign to its elements."""
 _ATTEMPTS = 4
 
 
@@ -44,20 +48,28 @@ class _Draft:
     results: list[tuple[ResultValue, str]] = field(default_factory=list)
     """Results that later steps can use, each with the API that returns it."""
 
-    def add(self, sample: Sample | None, step: Step, forms: tuple[TensorValue, ...]) -> None:
-        """Append a step with tensors like its results; the sample is None for an input."""
+    def add(self, step: Step, forms: tuple[TensorValue, ...], *, is_sequence: bool = False) -> None:
+        """Append a step with tensors like its results, which are in a sequence or one tensor."""
         number = len(self.steps)
         self.steps.append(step)
-        is_sequence = sample is not None and sample.is_sequence
-        api = sample.call.api if sample is not None else ""
+        api = step.api if isinstance(step, ApiCall) else ""
         self.results += [
             (ResultValue(number, item if is_sequence else -1, form), api)
             for item, form in enumerate(forms)
         ]
 
+    def drawn_result(self, rng: random.Random) -> tuple[ResultValue, str]:
+        """Return a result for the next step, mostly the latest, and the API that returns it."""
+        return self.results[-1] if rng.random() < _RECENT_SHARE else rng.choice(self.results)
+
 
 def compose(
-    rng: random.Random, store: SampleStore, *, calls: int, grows: bool = False
+    rng: random.Random,
+    store: SampleStore,
+    *,
+    calls: int,
+    grows: bool = False,
+    subscripts: Subscripts | None = None,
 ) -> tuple[Step, ...]:
     """Return a graph of at most this number of calls; empty if there are no samples.
 
@@ -69,6 +81,7 @@ def compose(
         store: the samples.
         calls: maximum number of calls.
         grows: true to choose some results by their sizes, since a second run has larger ones.
+        subscripts: the library's methods for indexing; None to index nothing.
     """
     first = store.first(rng)
     if first is None:
@@ -76,7 +89,10 @@ def compose(
     draft = _Draft()
     _add_first(rng, draft, first)
     for _ in range(calls - 1):
-        _add_next(rng, draft, store, choice_share=_CHOICE_SHARE if grows else 0.0)
+        if subscripts is not None and rng.random() < _INDEX_SHARE:
+            _add_indexing(rng, draft, subscripts)
+        else:
+            _add_next(rng, draft, store, choice_share=_CHOICE_SHARE if grows else 0.0)
     return tuple(draft.steps)
 
 
@@ -84,9 +100,18 @@ def _add_first(rng: random.Random, draft: _Draft, sample: Sample) -> None:
     links = {}
     for position, tensor in slots_of_call(sample.call):
         if rng.random() < _INPUT_SHARE:
-            draft.add(None, tensor, (tensor,))
+            draft.add(tensor, (tensor,))
             links[position] = draft.results[-1][0]
-    draft.add(sample, linked(sample.call, links), sample.results)
+    draft.add(linked(sample.call, links), sample.results, is_sequence=sample.is_sequence)
+
+
+def _add_indexing(rng: random.Random, draft: _Draft, subscripts: Subscripts) -> None:
+    """Append a step that indexes a result; nothing if no index was found."""
+    result, _ = draft.drawn_result(rng)
+    found = indexed(rng, result, subscripts)
+    if found is not None:
+        step, form = found
+        draft.add(step, (form,))
 
 
 def _add_next(
@@ -94,8 +119,7 @@ def _add_next(
 ) -> None:
     """Append a call that uses an earlier result; nothing if no call is found."""
     for _ in range(_ATTEMPTS):
-        recent = rng.random() < _RECENT_SHARE
-        result, producer = draft.results[-1] if recent else rng.choice(draft.results)
+        result, producer = draft.drawn_result(rng)
         use = store.user_of(result.form, producer, rng)
         call = fitted(use, result.form) if use is not None else None
         if use is None or call is None or (use.position and changes_in_place(call)):
@@ -103,7 +127,8 @@ def _add_next(
         links = {use.position: result, **_further_links(rng, draft, call, use.position)}
         if rng.random() < choice_share:
             links[use.position] = _choice(rng, draft, result)
-        draft.add(use.sample, linked(call, links), _expected_results(use, result.form))
+        forms = _expected_results(use, result.form)
+        draft.add(linked(call, links), forms, is_sequence=use.sample.is_sequence)
         return
 
 

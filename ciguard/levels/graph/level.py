@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Json
+    from ciguard.libraries import Subscripts
 
 T = TypeVar("T")
 
@@ -106,6 +107,8 @@ class GraphSizes:
     """Layouts in which elements share memory: what a call in place does then is undefined."""
     special_share: float = 0.0
     """Share of the batches that are single calls with NaN and infinities."""
+    subscripts: Subscripts | None = None
+    """The library's methods for indexing; None if graphs do not index."""
 
 
 class GraphLevel:
@@ -210,7 +213,8 @@ class GraphLevel:
         is_constant = grows or conditions.get("layout") in self._sizes.overlapping
         for _ in range(count):
             calls = rng.randint(self._sizes.least, self._sizes.calls)
-            steps = compose(rng, self._store, calls=calls, grows=grows)
+            subscripts = self._sizes.subscripts
+            steps = compose(rng, self._store, calls=calls, grows=grows, subscripts=subscripts)
             if steps and not (is_constant and any(map(changes_in_place, steps))):
                 yield replace(_probe(steps, rng), **conditions)
 

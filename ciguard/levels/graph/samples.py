@@ -235,7 +235,11 @@ def resized(call: ApiCall, sizes: Mapping[int, int]) -> ApiCall:
 
 def resized_tensor(tensor: TensorValue, sizes: Mapping[int, int]) -> TensorValue:
     """Return a tensor with other sizes, whose elements are in the same range."""
-    shape = tuple(sizes.get(size, size) for size in tensor.shape)
+    return reshaped_tensor(tensor, tuple(sizes.get(size, size) for size in tensor.shape))
+
+
+def reshaped_tensor(tensor: TensorValue, shape: tuple[int, ...]) -> TensorValue:
+    """Return a tensor of another shape, whose elements are in the same range."""
     return tensor if shape == tensor.shape else replace(tensor, shape=shape, fill=_any(tensor))
 
 

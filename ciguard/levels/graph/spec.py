@@ -16,6 +16,7 @@ from ciguard.levels.graph.localising import Localiser
 from ciguard.levels.graph.script import graph_script
 from ciguard.levels.graph.settings import CALLS, UNIT
 from ciguard.levels.graph.simplifying import perturbed_graph, simpler_graphs
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import UNSTABLE_TAGS
 from ciguard.oracles.comparing import input_precision, outcome_difference
 from ciguard.oracles.relations import exemption_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
-    from ciguard.libraries import Mode
+    from ciguard.libraries import Mode, Operations
     from ciguard.oracles import Perturbation
     from ciguard.oracles.comparing import Difference, InputPrecision
     from ciguard.triage import EnvironmentHint
@@ -110,6 +111,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             option_share=_OPTION_SHARE,
             options=_options(group, mode),
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
+            subscripts=_operations(group).subscripts,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
         kind = f"{self.name} of {sizes.calls} calls, {sizes.unit} at once, mode {mode}"
@@ -188,6 +190,10 @@ def comparable(records: Iterable[ApiRecord]) -> list[ApiRecord]:
 
 def _compiles_calls(group: Group) -> bool:
     return any(member.environment.library.compiles_calls for member in group.running)
+
+
+def _operations(group: Group) -> Operations:
+    return LIBRARIES.get(group.library).operations
 
 
 def _described(group: Group, mode: str) -> list[Mode]:

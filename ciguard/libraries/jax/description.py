@@ -7,7 +7,7 @@ from pathlib import Path
 from ciguard.libraries.jax.in_target.options import OPTIONS
 from ciguard.libraries.jax.script import SCRIPT
 from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
-from ciguard.libraries.operations import Operations, Vectorising
+from ciguard.libraries.operations import Operations, Subscripts, Vectorising
 from ciguard.libraries.variables import ONE_THREAD, XLA_LOGS
 
 LIBRARY = Library(
@@ -47,6 +47,7 @@ LIBRARY = Library(
     operations=Operations(
         broadcast="jax.numpy.broadcast_to",
         vectorising=Vectorising(vmap="jax.vmap", stack="jax.numpy.stack"),
+        subscripts=Subscripts(read="jax.Array.__getitem__", index_dtype="int32"),
         pickles_results=True,
     ),
     compiles_calls=True,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ciguard.domain.values import MemberValue
 from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
-from ciguard.libraries.operations import Operations, Widening
+from ciguard.libraries.operations import Operations, Subscripts, Widening
 from ciguard.libraries.tensorflow.forms import FORMS
 from ciguard.libraries.tensorflow.in_target.options import OPTIONS
 from ciguard.libraries.tensorflow.programs import PROGRAMS
@@ -56,6 +56,7 @@ LIBRARY = Library(
             settings=(MemberValue("tensorflow.float64"),),
             multiply="tensorflow.multiply",
         ),
+        subscripts=Subscripts(read="tensorflow.Tensor.__getitem__"),
     ),
     documentation="tensorflow",
     spellings={

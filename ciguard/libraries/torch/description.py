@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ciguard.libraries.library import Companion, ForkPolicy, Library, Mode
-from ciguard.libraries.operations import Operations, Vectorising, Widening
+from ciguard.libraries.operations import Operations, Subscripts, Vectorising, Widening
 from ciguard.libraries.torch.forms import FORMS
 from ciguard.libraries.torch.in_target.options import OPTIONS
 from ciguard.libraries.torch.programs import PROGRAMS
@@ -57,6 +57,12 @@ LIBRARY = Library(
         broadcast="torch.broadcast_to",
         vectorising=Vectorising(vmap="torch.vmap", stack="torch.stack"),
         widening=Widening(cast="torch.Tensor.double", multiply="torch.mul"),
+        subscripts=Subscripts(
+            read="torch.Tensor.__getitem__",
+            assign="torch.Tensor.__setitem__",
+            index_dtype="int64",
+            takes_negative_steps=False,
+        ),
         pickles_results=True,
     ),
     documentation="pytorch",
