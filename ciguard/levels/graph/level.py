@@ -21,6 +21,11 @@ from ciguard.knowledge import understand
 from ciguard.levels import Batch
 from ciguard.levels.api import CallGenerator, CallMix
 from ciguard.levels.graph.composing import compose
+from ciguard.levels.graph.hard_values import (
+    with_hard_numbers,
+    with_one_size,
+    with_special_numbers,
+)
 from ciguard.levels.graph.probing import pairs_of, probed
 from ciguard.levels.graph.refusals import unit_feedback
 from ciguard.levels.graph.reshaping import (
@@ -28,7 +33,7 @@ from ciguard.levels.graph.reshaping import (
     joined,
     unused_steps,
 )
-from ciguard.levels.graph.samples import sample_from_json, singles, with_special_numbers
+from ciguard.levels.graph.samples import sample_from_json, singles
 from ciguard.levels.graph.schedule import RETRY_LAG, UNIT_LAGS, BatchKind, Schedule
 from ciguard.levels.graph.store import SampleStore
 
@@ -64,6 +69,10 @@ _NEW_CALLS = 16
 """Number of calls in a unit with APIs that were not compiled before: a compiler refuses many."""
 _OPEN_SHARE = 0.5
 """Share of the units that return all results, which shows at once which call is wrong."""
+_SINGLES_PER_GRAPH = 4
+"""Number of single calls that are compiled in the place of one graph."""
+_ONE_SIZE_SHARE = 0.3
+"""Share of the calls with special numbers that get sizes of 1 instead."""
 _SINGLES = 2
 """Number of samples of one API that are compiled alone."""
 _MAX_OUTPUTS = 60
@@ -106,7 +115,9 @@ class GraphSizes:
     overlapping: frozenset[str] = frozenset()
     """Layouts in which elements share memory: what a call in place does then is undefined."""
     special_share: float = 0.0
-    """Share of the batches that are single calls with NaN and infinities."""
+    """Share of the probes that are single calls with NaN and infinities, or with sizes of 1."""
+    hard_share: float = 0.0
+    """Share of the probes that are single calls with other numbers which are hard to compile."""
     subscripts: Subscripts | None = None
     """The library's methods for indexing; None if graphs do not index."""
 
@@ -157,8 +168,8 @@ class GraphLevel:
             cases = list(self._units(index, rng))
         elif kind is BatchKind.MISSING:
             cases = list(self._samples_of(self._missing(rng), rng))
-        elif kind is BatchKind.PROBE and rng.random() < self._sizes.special_share:
-            cases = list(self._special_probes(self._probes_at(index), rng))
+        elif kind is BatchKind.PROBE:
+            cases = list(self._varied_probes(rng))
         if not cases and kind is not BatchKind.SAMPLES:
             cases = list(self._probes(self._probes_at(index), rng))
         cases = cases or list(self._samples(self.schedule.sampling_number(index), rng))
@@ -198,13 +209,22 @@ class GraphLevel:
         units = 1 if self.schedule.is_sampling(index) else self._units_per_batch
         return round(_PROBES_PER_GRAPH * self._sizes.unit * units)
 
-    def _special_probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
-        """Yield single calls with special numbers, of APIs that the compiler supports."""
-        for _ in range(count):
-            sample = self._store.compiled_sample(rng)
-            call = sample and with_special_numbers(sample.call, rng)
-            if call:
-                yield replace(_probe((call,), rng), is_special=True)
+    def _varied_probes(self, rng: random.Random) -> Iterator[GraphCase]:
+        """Yield single calls with hard values, of APIs that the compiler supports.
+
+        Most batches of probes are not of this kind; they have none.
+        """
+        drawn = rng.random()
+        is_special = drawn < self._sizes.special_share
+        if not is_special and drawn - self._sizes.special_share >= self._sizes.hard_share:
+            return
+        for sample in self._store.samples_to_vary(rng, _SINGLES_PER_GRAPH * self._sizes.unit):
+            vary = with_hard_numbers
+            if is_special:
+                vary = with_one_size if rng.random() < _ONE_SIZE_SHARE else with_special_numbers
+            call = vary(sample.call, rng)
+            if call is not None:
+                yield replace(_probe((call,), rng), is_special=is_special)
 
     def _probes(self, count: int, rng: random.Random) -> Iterator[GraphCase]:
         conditions = self._drawn_conditions(rng)
@@ -238,6 +258,11 @@ class GraphLevel:
     def _units_per_batch(self) -> int:
         return 1 if self._sizes.is_slow else _UNITS_PER_BATCH
 
+    def _unit_of(self, graphs: Sequence[tuple[Step, ...]]) -> int:
+        """Return the number of graphs in one unit: more of them if all are single calls."""
+        are_single = all(len(_calls_in(steps)) == 1 for steps in graphs)
+        return self._sizes.unit * (_SINGLES_PER_GRAPH if are_single else 1)
+
     def _units(self, index: int, rng: random.Random) -> Iterator[GraphCase]:
         """Yield the units of the graphs that are left of a probe, and of units to retry."""
         sources = [index - lag for lag in UNIT_LAGS if index - lag in self._probed]
@@ -248,7 +273,7 @@ class GraphLevel:
         retried = self._retried.get(index - RETRY_LAG, [])
         new = [steps for steps in graphs if not self._store.are_compiled(_apis_of(steps))]
         known = [steps for steps in graphs if steps not in new]
-        units = _alternating(_of_calls(new), _joined(known, self._sizes.unit))
+        units = _alternating(_of_calls(new), _joined(known, self._unit_of(known)))
         for steps in islice((*retried, *units), self._units_per_batch):
             outputs = unused_steps(steps)
             if rng.random() < _OPEN_SHARE:
@@ -294,8 +319,11 @@ class GraphLevel:
             samples = []  # without autocast, their results have other types
         elif all(len(case.calls) == 1 for case in cases):
             graphs = singles(samples, _SINGLES)
+        are_single = all(len(case.calls) == 1 for case in cases)
+        is_varied = are_single and self.schedule.kind(index) is BatchKind.PROBE
         return {
             "index": index,
+            "varied": sorted({case.api for case in cases}) if is_varied else [],
             "samples": [sample.to_json() for sample in samples],
             "graphs": [[step_to_json(step) for step in steps] for steps in graphs],
             "conditions": _conditions_of(cases[0]) if cases else {},
@@ -309,6 +337,7 @@ class GraphLevel:
         """
         try:
             self._store.learn(feedback)
+            self._store.note_varied(map(str, feedback.get("varied", ())))
             retried = [tuple(map(step_from_json, steps)) for steps in feedback.get("retried", ())]
             for encoded in feedback.get("samples", ()):
                 self._store.add(sample_from_json(encoded))

@@ -26,8 +26,7 @@ from ciguard.execution import Container, TensorDigest, TensorOutput
 from ciguard.oracles.relations import tensors_of, with_tensors
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from ciguard.domain.graphs import Step
     from ciguard.domain.values import Fill, Json
@@ -43,10 +42,6 @@ _MAX_EXPLICIT = 16
 _SEEDS = 1 << 16
 _SEEDING = 8
 """Number of elements of a result from which the seed of a tensor like it is derived."""
-_SPECIAL_NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0)
-_SPECIAL_SHARE = 0.25
-_MAX_SPECIAL = 512
-"""Maximum number of elements of a call with special numbers, which are listed one by one."""
 _MAX_RESULTS = 4
 """Maximum number of results of one call."""
 
@@ -119,32 +114,6 @@ def _fill_of(elements: list[float], count: int) -> Fill:
         return Explicit(tuple(elements)) if elements else Constant(0)
     low, high = min(elements), max(elements)
     return Uniform(seed, low, high) if low < high else Constant(low)
-
-
-def with_special_numbers(call: ApiCall, rng: random.Random) -> ApiCall | None:
-    """Return a call with NaN, infinities and zeros among the elements of its floating tensors.
-
-    None if it has no such tensor, or a complex one: what a complex NaN becomes is unspecified.
-    """
-    tensors = tensors_of(call)
-    counts = [math.prod(tensor.shape) for tensor in tensors if tensor.dtype in dtypes.FLOATING]
-    has_complex = any(tensor.dtype in dtypes.COMPLEX for tensor in tensors)
-    if has_complex or not sum(counts) or sum(counts) > _MAX_SPECIAL:
-        return None
-
-    def mixed(tensor: TensorValue) -> TensorValue:
-        count = math.prod(tensor.shape)
-        if tensor.dtype not in dtypes.FLOATING or not count:
-            return tensor
-        return replace(tensor, fill=Explicit(tuple(_mixed_numbers(count, rng))))
-
-    return with_tensors(call, mixed)
-
-
-def _mixed_numbers(count: int, rng: random.Random) -> Iterator[float]:
-    for _ in range(count):
-        is_special = rng.random() < _SPECIAL_SHARE
-        yield rng.choice(_SPECIAL_NUMBERS) if is_special else round(rng.uniform(-3.0, 3.0), 2)
 
 
 def singles(samples: Iterable[Sample], count: int) -> list[tuple[Step, ...]]:

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 _GRADIENT_SHARE = 0.3
 """Share of the units whose gradients are compared, too."""
 _SPECIAL_SHARE = 0.15
-"""Share of the batches that are calls with NaN and infinities, where a mode must keep these."""
+"""Share of the probes that are calls with NaN and infinities, where a mode must keep these."""
+_HARD_SHARE = 0.15
+"""Share of the probes that are calls with other numbers which are hard to compile."""
 _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
 _MAPPED_SHARE = 0.2
@@ -111,6 +113,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             option_share=_OPTION_SHARE,
             options=_options(group, mode),
             special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
+            hard_share=_HARD_SHARE,
             subscripts=_operations(group).subscripts,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)

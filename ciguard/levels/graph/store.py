@@ -57,6 +57,7 @@ class SampleStore:
         self._wrong: Counter[str] = Counter()
         self._right: Counter[str] = Counter()
         self._compiled: set[str] = set()
+        self._varied: Counter[str] = Counter()
 
     @property
     def apis(self) -> list[str]:
@@ -82,6 +83,10 @@ class SampleStore:
         """Count the APIs of a graph, and pairs of an API and another that uses its result."""
         self._uses.update(apis)
         self._pairs.update(pairs)
+
+    def note_varied(self, apis: Iterable[str]) -> None:
+        """Count the APIs that were called alone with hard values."""
+        self._varied.update(apis)
 
     def learn(self, feedback: Json) -> None:
         """Apply the feedback of units, see `unit_feedback`."""
@@ -129,11 +134,16 @@ class SampleStore:
         rare = [api for api in usable if self._uses[api] <= least + 1]
         return rng.choice(self._samples[rng.choice(rare)])
 
-    def compiled_sample(self, rng: random.Random) -> Sample | None:
-        """Return a sample of an API that the compiler supports; None if there is none."""
+    def samples_to_vary(self, rng: random.Random, count: int) -> list[Sample]:
+        """Return a sample each of at most `count` APIs that the compiler supports.
+
+        They are those that were called the least with hard values.
+        """
         usable = sorted(self._compiled & self._samples.keys())
         usable = [api for api in usable if not self.is_banned(api)]
-        return rng.choice(self._samples[rng.choice(usable)]) if usable else None
+        rng.shuffle(usable)
+        usable.sort(key=lambda api: self._varied[api])
+        return [rng.choice(self._samples[api]) for api in usable[:count]]
 
     def user_of(self, tensor: TensorValue, producer: str, rng: random.Random) -> SampleUse | None:
         """Return a sample that accepts a tensor, perhaps with changed sizes; None if none does.

@@ -19,7 +19,6 @@ from ciguard.domain.graphs import GraphCase, results_used
 from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import (
-    Constant,
     Explicit,
     LiteralValue,
     ResultValue,
@@ -38,7 +37,6 @@ from ciguard.levels.graph.samples import (
     sample_from_json,
     singles,
     size_changes,
-    with_special_numbers,
 )
 from ciguard.levels.graph.schedule import BatchKind
 from ciguard.levels.graph.store import SampleStore, SampleUse, fitted
@@ -498,11 +496,28 @@ def _has_nan(case: GraphCase) -> bool:
     return any(any(map(math.isnan, fill.data)) for fill in fills if isinstance(fill, Explicit))
 
 
-def test_a_complex_tensor_gets_no_special_numbers() -> None:
-    plain = TensorValue("complex64", (2,), Constant(0))
+def test_every_compiled_api_is_called_alone_with_hard_numbers() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, hard_share=1.0))
 
-    assert with_special_numbers(call("torch.add", plain, PAIR), random.Random(1)) is None
-    assert with_special_numbers(call("torch.add", SQUARE), random.Random(1)) is not None
+    ran = [case for cases in run_level(level, 60) for case in cases]
+
+    units = [case for case in ran if not case.is_probe and _is_hard(case)]
+    compiled = {api for case in ran if not case.is_probe for api in case.apis}
+    assert {api for case in units for api in case.apis} == compiled
+    assert not any(case.is_special for case in ran)
+
+
+def _is_hard(case: GraphCase) -> bool:
+    fills = [value.fill for value in case.values if isinstance(value, TensorValue)]
+    return any(isinstance(fill, Uniform) and fill.high in {1e-4, 100.0, 1e30} for fill in fills)
+
+
+def test_single_calls_are_compiled_in_larger_units() -> None:
+    level = GraphLevel(RECORDS, 5, replace(SIZES, hard_share=1.0, unit=1))
+
+    ran = [case for cases in run_level(level, 60) for case in cases]
+
+    assert max(len(case.calls) for case in ran if not case.is_probe and _is_hard(case)) > 1
 
 
 def test_another_level_with_the_same_seed_makes_the_same_batches() -> None:
