@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import PairKind, Tally
+from ciguard.domain.graphs import GraphCase
 from ciguard.domain.intent import Intent
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity, Subject
@@ -255,9 +256,11 @@ def is_for_modes(case: Case) -> bool:
     """Return whether a case runs in modes other than eager execution.
 
     Compiling is slow, and modes promise nothing for wrong arguments, so only conforming calls
-    without a relation do. Programs decide themselves what they compile.
+    without a relation do. Programs decide themselves what they compile. Graphs have NaN and
+    infinities only for modes that must keep them.
     """
-    return case.is_api_use and case.intent is Intent.CONFORMING and not case.relation
+    is_legal = case.intent is Intent.CONFORMING or isinstance(case, GraphCase)
+    return case.is_api_use and is_legal and not case.relation
 
 
 def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:

@@ -60,7 +60,7 @@ class GraphCase:
     """True to run the steps one by one, eagerly, and to return the result of each. A step that
     fails, or whose result is not finite, is left out: later steps use tensors like its result."""
     is_special: bool = False
-    """True for a probe of calls with NaN and infinities, whose results may have them, too."""
+    """True if inputs and results may be NaN or infinite, or without elements."""
     is_wide: bool = False
     """True to compute in double precision."""
     has_gradients: bool = False
@@ -89,7 +89,6 @@ class GraphCase:
 
     relation: ClassVar[str] = ""
     focus: ClassVar[str] = ""
-    intent: ClassVar[Intent] = Intent.CONFORMING
     level: ClassVar[str] = "graph"
     noun: ClassVar[str] = "graph"
     given: ClassVar[str] = "inputs"
@@ -98,6 +97,11 @@ class GraphCase:
     place: ClassVar[tuple[str, int]] = ("", 0)
     is_run_by_worker: ClassVar[bool] = True
     has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def intent(self) -> Intent:
+        """What the values are drawn for: oracles do not compare NaN where none is expected."""
+        return Intent.SPECIAL if self.is_special else Intent.CONFORMING
 
     @property
     def calls(self) -> tuple[ApiCall, ...]:

@@ -322,12 +322,12 @@ def _is_usable(value: Any, adapter: Any) -> bool:
 def _is_usable_special(value: Any, adapter: Any) -> bool:
     """Return whether a result is one or several dense tensors of real numbers or truth values.
 
-    Integers that are made of NaN or infinities have no defined value.
+    Integers that are made of NaN or infinities have no defined value. No elements are always right.
     """
     if isinstance(value, (list, tuple)):
         return bool(value) and all(_is_usable_special(item, adapter) for item in value)
     array = _small_array(value, adapter)
-    return array is not None and array.dtype.kind in "bf"
+    return array is not None and (array.dtype.kind in "bf" or not array.size)
 
 
 def _small_array(value: Any, adapter: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.graphs import results_used
 from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.execution import Container, decode_outputs
-from ciguard.levels.graph.reshaping import changes_in_place
+from ciguard.levels.graph.reshaping import changes_in_place, connected_steps, kept_steps
 from ciguard.oracles import input_precision_of, judge
 from ciguard.oracles.comparing import compare_outputs, is_numeric_difference
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ciguard.domain.graphs import GraphCase
     from ciguard.execution import Output
     from ciguard.libraries import Mode
+    from ciguard.oracles.comparing import Difference, InputPrecision
 
 _MAX_FINDINGS = 1
 """Maximum number of findings of one oracle about an API on the same targets. Another search takes
@@ -106,14 +107,37 @@ def paired_outputs(
     return pairs
 
 
+def output_differences(
+    unit: GraphCase, reference: Outcome, other: Outcome
+) -> Iterator[tuple[int, Difference]]:
+    """Yield each output in which two outcomes differ, and how; none if that is unknown.
+
+    The tolerance of an output is that for the inputs of its own graph. Those of other graphs in the
+    unit may be larger or less precise, and would hide the difference.
+    """
+    precisions = _precisions(unit)
+    for number, pairs in paired_outputs(unit, reference, other).items():
+        found = (compare_outputs(left, right, precisions[number]) for left, right in pairs)
+        difference = next(filter(None, found), None)
+        if difference is not None:
+            yield number, difference
+
+
+def _precisions(unit: GraphCase) -> dict[int, InputPrecision]:
+    """Return the precision of the inputs of each step's graph."""
+    precisions: dict[int, InputPrecision] = {}
+    for number in range(len(unit.steps)):
+        if number not in precisions:
+            graph = connected_steps(unit.steps, number)
+            steps = kept_steps(unit.steps, graph)
+            precision = input_precision_of(replace(unit, steps=steps, outputs=()))
+            precisions.update(dict.fromkeys(graph, precision))
+    return precisions
+
+
 def different_outputs(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
     """Return the outputs in which two outcomes differ; empty if that is unknown."""
-    inputs = input_precision_of(unit)
-    return [
-        number
-        for number, pairs in paired_outputs(unit, reference, other).items()
-        if any(compare_outputs(left, right, inputs) is not None for left, right in pairs)
-    ]
+    return [number for number, _ in output_differences(unit, reference, other)]
 
 
 def _results_of(unit: GraphCase, outcome: Outcome) -> list[Output]:

@@ -39,6 +39,18 @@ _MAX_LISTED = 512
 _SEEDS = 1 << 16
 
 
+def with_hard_values(call: ApiCall, rng: random.Random, *, keeps_special: bool) -> ApiCall | None:
+    """Return a variant of a call with hard values or sizes; None if the drawn kind has none.
+
+    Args:
+        call: the call.
+        rng: source of random numbers.
+        keeps_special: True if results may be NaN or infinite.
+    """
+    kinds = (with_hard_numbers, with_special_numbers, with_extreme_size)
+    return rng.choice(kinds if keeps_special else kinds[:1])(call, rng)
+
+
 def with_special_numbers(call: ApiCall, rng: random.Random) -> ApiCall | None:
     """Return a call with NaN, infinities and zeros among the elements of its floating tensors.
 
@@ -62,13 +74,13 @@ def _mixed_numbers(count: int, rng: random.Random) -> Iterator[float]:
         yield rng.choice(_SPECIAL_NUMBERS) if is_special else round(rng.uniform(-3.0, 3.0), 2)
 
 
-def with_one_size(call: ApiCall, rng: random.Random) -> ApiCall | None:
-    """Return a call whose tensors have one element along some axes: all those of one size.
+def with_extreme_size(call: ApiCall, rng: random.Random) -> ApiCall | None:
+    """Return a call whose tensors have no element, or one, along all axes of one size.
 
     None if no tensor has an axis with more elements.
     """
     sizes = sorted({size for tensor in tensors_of(call) for size in tensor.shape if size > 1})
-    return resized(call, {rng.choice(sizes): 1}) if sizes else None
+    return resized(call, {rng.choice(sizes): rng.choice((0, 1))}) if sizes else None
 
 
 def with_hard_numbers(call: ApiCall, rng: random.Random) -> ApiCall | None:

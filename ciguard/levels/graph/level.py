@@ -21,11 +21,7 @@ from ciguard.knowledge import understand
 from ciguard.levels import Batch
 from ciguard.levels.api import CallGenerator, CallMix
 from ciguard.levels.graph.composing import compose
-from ciguard.levels.graph.hard_values import (
-    with_hard_numbers,
-    with_one_size,
-    with_special_numbers,
-)
+from ciguard.levels.graph.hard_values import with_hard_values
 from ciguard.levels.graph.probing import pairs_of, probed
 from ciguard.levels.graph.refusals import unit_feedback
 from ciguard.levels.graph.reshaping import (
@@ -71,8 +67,6 @@ _OPEN_SHARE = 0.5
 """Share of the units that return all results, which shows at once which call is wrong."""
 _SINGLES_PER_GRAPH = 4
 """Number of single calls that are compiled in the place of one graph."""
-_ONE_SIZE_SHARE = 0.3
-"""Share of the calls with special numbers that get sizes of 1 instead."""
 _SINGLES = 2
 """Number of samples of one API that are compiled alone."""
 _MAX_OUTPUTS = 60
@@ -114,10 +108,10 @@ class GraphSizes:
     """Names of options of the compiler."""
     overlapping: frozenset[str] = frozenset()
     """Layouts in which elements share memory: what a call in place does then is undefined."""
-    special_share: float = 0.0
-    """Share of the probes that are single calls with NaN and infinities, or with sizes of 1."""
     hard_share: float = 0.0
-    """Share of the probes that are single calls with other numbers which are hard to compile."""
+    """Share of the batches of probes that are single calls with hard values."""
+    keeps_special: bool = False
+    """True if NaN and infinities must have the same effect as in eager execution."""
     subscripts: Subscripts | None = None
     """The library's methods for indexing; None if graphs do not index."""
 
@@ -214,15 +208,11 @@ class GraphLevel:
 
         Most batches of probes are not of this kind; they have none.
         """
-        drawn = rng.random()
-        is_special = drawn < self._sizes.special_share
-        if not is_special and drawn - self._sizes.special_share >= self._sizes.hard_share:
+        if rng.random() >= self._sizes.hard_share:
             return
+        is_special = self._sizes.keeps_special
         for sample in self._store.samples_to_vary(rng, _SINGLES_PER_GRAPH * self._sizes.unit):
-            vary = with_hard_numbers
-            if is_special:
-                vary = with_one_size if rng.random() < _ONE_SIZE_SHARE else with_special_numbers
-            call = vary(sample.call, rng)
+            call = with_hard_values(sample.call, rng, keeps_special=is_special)
             if call is not None:
                 yield replace(_probe((call,), rng), is_special=is_special)
 
@@ -285,9 +275,11 @@ class GraphLevel:
             is_drawn = rng.random() < self._sizes.gradient_share
             if same and steps not in retried:
                 yield replace(case, **same)
+            elif is_special:
+                yield replace(case, is_special=True)
             else:
                 # A tensor that records gradients cannot be changed in place.
-                is_free = not is_special and not any(map(changes_in_place, steps))
+                is_free = not any(map(changes_in_place, steps))
                 yield replace(case, has_gradients=is_drawn and is_free)
 
     # --- feedback -------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from ciguard.domain import dtypes
 from ciguard.domain.graphs import GraphCase
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select
+from ciguard.levels.graph.defects import output_differences
 from ciguard.levels.graph.failures import without_step_number
 from ciguard.levels.graph.level import GraphLevel, GraphSizes
 from ciguard.levels.graph.localising import Localiser
@@ -41,10 +42,8 @@ if TYPE_CHECKING:
 
 _GRADIENT_SHARE = 0.3
 """Share of the units whose gradients are compared, too."""
-_SPECIAL_SHARE = 0.15
-"""Share of the probes that are calls with NaN and infinities, where a mode must keep these."""
-_HARD_SHARE = 0.15
-"""Share of the probes that are calls with other numbers which are hard to compile."""
+_HARD_SHARE = 0.35
+"""Share of the batches of probes that are single calls with hard values."""
 _GROWING_SHARE = 0.25
 """Share of the batches of graphs that run with tensors of two sizes."""
 _MAPPED_SHARE = 0.2
@@ -112,8 +111,8 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
             copy_share=_COPY_SHARE if writer.copied else 0.0,
             option_share=_OPTION_SHARE,
             options=_options(group, mode),
-            special_share=_SPECIAL_SHARE if _keeps_special_numbers(group, mode) else 0.0,
             hard_share=_HARD_SHARE,
+            keeps_special=_keeps_special_numbers(group, mode),
             subscripts=_operations(group).subscripts,
         )
         level = GraphLevel(records, config.shard.seed(config.seed), sizes)
@@ -151,6 +150,9 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
     ) -> Difference | None:
         """Return how the outcomes differ, with the stage of the compiler if it is known."""
         difference = outcome_difference(reference, other, inputs)
+        if difference is None:
+            differences = output_differences(case, reference, other)
+            difference = next((found for _, found in differences), None)
         if difference is None or not case.stage:
             return difference
         detail = ": ".join(filter(None, [case.stage, difference.detail]))

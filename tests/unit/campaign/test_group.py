@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from campaign_examples import call, difference, finding, group, member
 
-from ciguard.campaign.group import subject_of
+from ciguard.campaign.group import is_for_modes, subject_of
 from ciguard.domain.findings import PairKind
+from ciguard.domain.graphs import GraphCase
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Passed
-from ciguard.libraries import NO_KERNEL
+from ciguard.libraries import LIBRARIES, NO_KERNEL
 from ciguard.oracles import judge
 from ciguard.targets import GUARDED
 
@@ -125,3 +126,20 @@ def test_all_targets_keep_their_order_for_findings_without_a_reference() -> None
 
     assert list(subject_of({"planted": tested}, crashed).targets) == [ONE, OTHER, THIRD]
     assert list(subject_of({"planted": tested}, differing).targets) == [OTHER, ONE, THIRD]
+
+
+def test_graphs_with_special_numbers_run_in_modes_unlike_calls() -> None:
+    special = replace(call("torch.exp"), intent=Intent.SPECIAL)
+    graph_of_call = GraphCase(api="torch.exp", steps=(call("torch.exp"),), outputs=(0,))
+
+    assert not is_for_modes(special)
+    assert is_for_modes(replace(graph_of_call, is_special=True))
+
+
+def test_every_target_can_index_tensors() -> None:
+    tested = replace(group(member("torch==2.13.0", "torch.exp")), library="torch")
+    (only,) = tested.members.values()
+    only.environment = replace(only.environment, library=LIBRARIES.get("torch"))
+
+    assert tested.targets_with("torch.Tensor.__getitem__") == ["torch==2.13.0"]
+    assert tested.targets_with("torch.Tensor.__len__") == []

@@ -478,7 +478,9 @@ def test_some_units_return_copies() -> None:
 
 
 def test_compiled_apis_are_called_alone_with_special_numbers() -> None:
-    level = GraphLevel(RECORDS, 5, replace(SIZES, special_share=1.0, gradient_share=1.0))
+    level = GraphLevel(
+        RECORDS, 5, replace(SIZES, hard_share=1.0, keeps_special=True, gradient_share=1.0)
+    )
 
     ran = [case for cases in run_level(level, 40) for case in cases]
 

@@ -13,8 +13,9 @@ from graph_examples import PAIR, SQUARE, call
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.values import Constant, Explicit, LiteralValue, TensorValue, Uniform
 from ciguard.levels.graph.hard_values import (
+    with_extreme_size,
     with_hard_numbers,
-    with_one_size,
+    with_hard_values,
     with_special_numbers,
 )
 from ciguard.oracles.relations import tensors_of
@@ -70,15 +71,26 @@ def hard_fill(tensor: TensorValue, seed: int) -> Fill:
     return found.fill
 
 
-def test_an_axis_of_every_tensor_gets_one_element() -> None:
+def test_all_axes_of_one_size_get_one_element_or_none() -> None:
     original = call("torch.reshape", SIGNED, POSITIVE, LiteralValue(3))
 
     shapes = set()
     for seed in range(20):
-        changed = with_one_size(original, random.Random(seed))
+        changed = with_extreme_size(original, random.Random(seed))
         assert changed is not None
         shapes |= {tensor.shape for tensor in tensors_of(changed)}
 
-    assert shapes == {(1, 4), (3, 1)}
+    assert shapes == {(1, 4), (3, 1), (0, 4), (3, 0)}
     scalar = TensorValue("float32", (1,), Constant(0))
-    assert with_one_size(call("torch.exp", scalar), random.Random(0)) is None
+    assert with_extreme_size(call("torch.exp", scalar), random.Random(0)) is None
+
+
+def test_results_that_must_be_finite_get_finite_numbers_only() -> None:
+    for seed in range(60):
+        changed = with_hard_values(
+            call("torch.exp", SIGNED), random.Random(seed), keeps_special=False
+        )
+        assert changed is not None
+        (tensor,) = tensors_of(changed)
+        assert tensor.shape == SIGNED.shape
+        assert not isinstance(tensor.fill, Explicit) or all(map(math.isfinite, tensor.fill.data))

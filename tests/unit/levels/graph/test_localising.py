@@ -17,6 +17,7 @@ from ciguard.campaign.stream import ExecutedBatch
 from ciguard.domain.case import case_from_json
 from ciguard.domain.graphs import GraphCase
 from ciguard.domain.outcomes import Errored, Hung, Outcome, Passed, Rejected
+from ciguard.domain.values import Explicit, Uniform
 from ciguard.execution import JobResult, Priority
 from ciguard.execution.worker.summarise import Summariser
 from ciguard.levels.graph.defects import different_outputs
@@ -333,3 +334,34 @@ def test_the_outputs_of_both_sizes_are_compared() -> None:
     for run_ in (twice(same, other), twice(other, same)):
         assert different_outputs(unit, twice(same, same), run_) == [4]
     assert different_outputs(unit, twice(same, same), twice(same, same)) == []
+
+
+SMALL = replace(PAIR, fill=Uniform(1, -1e-4, 1e-4))
+COARSE = replace(PAIR, dtype="bfloat16")
+
+
+def test_the_inputs_of_other_graphs_do_not_widen_the_tolerance() -> None:
+    unit = graph(call("torch.atanh", SMALL), call("torch.exp", COARSE), outputs=(0, 1))
+
+    def run(case: GraphCase, target: str) -> Outcome:
+        small = 1e-4 if target == EAGER else 1.01e-4
+        return passed(*(small if api == "torch.atanh" else 1.0 for api in case.apis))
+
+    assert different_outputs(unit, run(unit, EAGER), run(unit, COMPILED)) == [0]
+    findings, _ = localised(unit, run)
+    assert [finding.api for finding in findings] == ["torch.atanh"]
+
+
+def test_special_numbers_are_compared_in_graphs_that_have_them() -> None:
+    infinite = replace(PAIR, fill=Explicit((float("inf"), float("nan"))))
+    unit = graph(call("torch.exp", infinite), outputs=(0,))
+
+    def run(case: GraphCase, target: str) -> Outcome:
+        del case
+        return passed(float("nan") if target == EAGER else 0.0)
+
+    expected, _ = localised(replace(unit, is_special=True), run)
+    unexpected, _ = localised(unit, run)
+
+    assert [finding.api for finding in expected] == ["torch.exp"]
+    assert unexpected == []
