@@ -35,6 +35,8 @@ READ = "__getitem__"
 """Name of the method that graphs call as `tensor[index]`."""
 ASSIGN = "__setitem__"
 """Name of the method that graphs call as `tensor[index] = value`; its result is the tensor."""
+OUT = "out"
+"""Name of the argument to which a call writes its result."""
 SLICE = "builtins.slice"
 ELLIPSIS = "builtins.Ellipsis"
 MAX_STEPS = 512

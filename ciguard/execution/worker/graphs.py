@@ -211,9 +211,14 @@ def division_of(case: dict[str, Any]) -> Any:
 
 
 def changes_tensors(case: dict[str, Any]) -> bool:
-    """Return whether a step may change a tensor in place, by the names of the called APIs."""
-    names = [step[0].rpartition(".")[2] for step in case["steps"] if step[0] != "t"]
-    return any(name == ASSIGN or (name.endswith("_") and not name.endswith("__")) for name in names)
+    """Return whether a step may change a tensor in place: by the name of its API, or by `out`."""
+    return any(_changes_tensor(step) for step in case["steps"] if step[0] != "t")
+
+
+def _changes_tensor(step: list[Any]) -> bool:
+    name = step[0].rpartition(".")[2]
+    is_named = name == ASSIGN or (name.endswith("_") and not name.endswith("__"))
+    return is_named or any(key == "out" for key, _ in step[3])
 
 
 def step_of(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes
@@ -17,9 +18,10 @@ from ciguard.oracles.relations import tensors_of, with_tensors
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.graphs import Step
     from ciguard.domain.values import Fill
 
 _SPECIAL_NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0)
@@ -49,6 +51,17 @@ def with_hard_values(call: ApiCall, rng: random.Random, *, keeps_special: bool) 
     """
     kinds = (with_hard_numbers, with_special_numbers, with_extreme_size)
     return rng.choice(kinds if keeps_special else kinds[:1])(call, rng)
+
+
+def has_special_numbers(steps: Iterable[Step]) -> bool:
+    """Return whether a tensor of some steps has NaN or infinities among its elements."""
+    tensors = [
+        tensor
+        for step in steps
+        for tensor in ([step] if isinstance(step, TensorValue) else tensors_of(step))
+    ]
+    listed = [tensor.fill.data for tensor in tensors if isinstance(tensor.fill, Explicit)]
+    return not all(map(math.isfinite, chain.from_iterable(listed)))
 
 
 def with_special_numbers(call: ApiCall, rng: random.Random) -> ApiCall | None:

@@ -21,7 +21,7 @@ from ciguard.knowledge import understand
 from ciguard.levels import Batch
 from ciguard.levels.api import CallGenerator, CallMix
 from ciguard.levels.graph.composing import compose
-from ciguard.levels.graph.hard_values import with_hard_values
+from ciguard.levels.graph.hard_values import has_special_numbers, with_hard_values
 from ciguard.levels.graph.probing import pairs_of, probed
 from ciguard.levels.graph.refusals import unit_feedback
 from ciguard.levels.graph.reshaping import (
@@ -275,12 +275,13 @@ class GraphLevel:
             is_drawn = rng.random() < self._sizes.gradient_share
             if same and steps not in retried:
                 yield replace(case, **same)
-            elif is_special:
-                yield replace(case, is_special=True)
             else:
-                # A tensor that records gradients cannot be changed in place.
-                is_free = not any(map(changes_in_place, steps))
-                yield replace(case, has_gradients=is_drawn and is_free)
+                has_special = has_special_numbers(steps)
+                # A tensor that records gradients cannot be changed in place. Some functions have no
+                # gradient at hard numbers, and libraries choose one.
+                is_free = not (is_special or has_special or any(map(changes_in_place, steps)))
+                has_gradients = is_drawn and is_free
+                yield replace(case, is_special=has_special, has_gradients=has_gradients)
 
     # --- feedback -------------------------------------------------------------------------------
 

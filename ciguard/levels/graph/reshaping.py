@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.api_calls import ApiCall
-from ciguard.domain.graphs import ASSIGN, GraphCase, results_used
+from ciguard.domain.graphs import ASSIGN, OUT, GraphCase, results_used
 from ciguard.domain.values import (
     CallValue,
     DictValue,
@@ -90,9 +90,12 @@ def kept_steps(steps: Sequence[Step], kept: Collection[int]) -> tuple[Step, ...]
 
 
 def changes_in_place(step: Step) -> bool:
-    """Return whether a step may change a tensor in place, by the name of its API."""
-    name = step.api.rpartition(".")[2] if isinstance(step, ApiCall) else ""
-    return name == ASSIGN or (name.endswith("_") and not name.endswith("__"))
+    """Return whether a step may change a tensor in place: by the name of its API, or by `out`."""
+    if not isinstance(step, ApiCall):
+        return False
+    name = step.api.rpartition(".")[2]
+    is_named = name == ASSIGN or (name.endswith("_") and not name.endswith("__"))
+    return is_named or any(key == OUT for key, _ in step.keywords)
 
 
 def needed_steps(steps: Sequence[Step], outputs: Iterable[int]) -> set[int]:

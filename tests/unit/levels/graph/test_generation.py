@@ -26,6 +26,7 @@ from ciguard.domain.values import (
     TupleValue,
     Uniform,
 )
+from ciguard.execution.worker.graphs import changes_tensors
 from ciguard.levels import Batch
 from ciguard.levels.graph.composing import compose
 from ciguard.levels.graph.level import GraphLevel, GraphSizes
@@ -484,13 +485,20 @@ def test_compiled_apis_are_called_alone_with_special_numbers() -> None:
 
     ran = [case for cases in run_level(level, 40) for case in cases]
 
-    probes = [case for case in ran if case.is_special]
+    probes = [case for case in ran if case.is_special and case.is_probe]
     assert probes
-    assert all(len(case.calls) == 1 and case.is_probe for case in probes)
+    assert all(len(case.calls) == 1 for case in probes)
     assert all(case_from_json(case_to_json(case)) == case for case in probes)
     units = [case for case in ran if not case.is_probe and _has_nan(case)]
     assert units
-    assert not any(case.has_gradients for case in units)
+    assert all(case.is_special and not case.has_gradients for case in units)
+    assert not any(case.is_special for case in ran if not case.is_probe and not _has_special(case))
+
+
+def _has_special(case: GraphCase) -> bool:
+    fills = [value.fill for value in case.values if isinstance(value, TensorValue)]
+    listed = [fill.data for fill in fills if isinstance(fill, Explicit)]
+    return not all(math.isfinite(number) for data in listed for number in data)
 
 
 def _has_nan(case: GraphCase) -> bool:
@@ -599,6 +607,16 @@ def test_an_api_that_is_mostly_right_is_not_left_out() -> None:
         judged(UNIT, [TENSOR, TENSOR if number % 4 else WRONG], level)
 
     assert "torch.f1" in apis_left(level)
+
+
+def test_a_call_that_writes_its_result_to_an_argument_changes_it() -> None:
+    written = replace(call("torch.add", PAIR), keywords=(("out", PAIR),))
+    case = graph(written, outputs=(0,))
+
+    assert changes_in_place(written)
+    assert changes_tensors(case_to_json(case)[2])
+    assert not changes_in_place(call("torch.add", PAIR))
+    assert not changes_tensors(case_to_json(graph(call("torch.add", PAIR), outputs=(0,)))[2])
 
 
 def test_a_call_whose_result_another_changes_in_place_is_not_blamed() -> None:
