@@ -2,14 +2,16 @@
 
     python benchmarks/graphs.py speed [--target torch==2.13.0] [--graphs 48] [--apis 300]
     python benchmarks/graphs.py planted [--budget 5m] [--only NAME]
+    python benchmarks/graphs.py known [--target torch==2.13.0] [--budget 5m]
     python benchmarks/graphs.py same [--target torch==2.13.0] [--mode compile] [--budget 5m]
 
 `speed` composes graphs and runs the same ones eagerly, in each mode, and in each mode one by one,
 like a plain loop of `torch.compile`. It prints graphs and calls per CPU second, the share of the
 time that eager execution does not need, which is the compiler's, and the share of calls that run.
 `planted` plants the defects of `graph_defects` into the compiler and prints which are found, with
-the operator that is named. `same` compares equal targets, eagerly or in one mode: every difference
-is a false alarm.
+the operator that is named. `known` prints which differences of `compiled_differences.toml` a
+campaign on their APIs and as many others meets. `same` compares equal targets, eagerly or in one
+mode: every difference is a false alarm.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import shlex
 import sys
 import tempfile
 import time
+import tomllib
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels import Batch
 
+_KNOWN = Path(__file__).with_name("compiled_differences.toml")
 _LAG = 6
 """Number of batches after which feedback is applied, as in a campaign."""
 _WAIT_S = 1.0
@@ -114,6 +118,11 @@ class Bench:
 
     def __exit__(self, *error: object) -> None:
         self._dispatcher.__exit__(None, None, None)
+
+    def records(self) -> list[str]:
+        """Return the names of the APIs that graphs may call."""
+        known = catalogue(self.name, self._environment, self._dispatcher).known.records
+        return [record.api for record in comparable(select(known.values()))]
 
     def composition(self, compiler: Bench, options: Namespace) -> Composition:
         """Compose and probe graphs until the compiler has taken enough of them.
@@ -292,6 +301,31 @@ def _found_in_group(
     return found
 
 
+def known(options: Namespace) -> int:
+    """Print which differences of the list a campaign meets, and its other findings.
+
+    A difference is met if a confirmed bucket is about one of its APIs; read the buckets, too.
+    """
+    causes = tomllib.loads(_KNOWN.read_text("utf-8"))["cause"]
+    named = {name for cause in causes for name in cause["apis"]}
+    target = parse_target(options.target)
+    with Bench(options.target) as bench:
+        records = bench.records()
+    listed = [api for api in records if api.rpartition(".")[2] in named]
+    others = random.Random(options.seed).sample(sorted({*records} - {*listed}), len(listed))
+    globs = [("--api", api) for api in (*listed, *others)]
+    with tempfile.TemporaryDirectory() as folder:
+        out = (options.out or Path(folder)) / "known"
+        buckets = campaign("graph", (target.name, f"{target.name} compile"), options, out, globs)
+    apis = {bucket.finding.api.rpartition(".")[2] for bucket in buckets}
+    met = [cause for cause in causes if not apis.isdisjoint(cause["apis"])]
+    for cause in causes:
+        print(f"{cause['name']:<30}{'yes' if cause in met else 'NO':<5}{cause['says']}")
+    print(f"\nmet: {len(met)} of {len(causes)}")
+    print_buckets("all findings", buckets)
+    return 0
+
+
 def same(options: Namespace) -> int:
     """Compare two equal targets; print their differences, which are false alarms.
 
@@ -314,7 +348,7 @@ def same(options: Namespace) -> int:
 def main() -> int:
     """Run one of the benchmarks; exit 1 if too little is found, or something where nothing is."""
     parser = planting_parser(__doc__, budget="5m", recall=0.9)
-    parser.add_argument("what", choices=("speed", "planted", "same"))
+    parser.add_argument("what", choices=("speed", "planted", "known", "same"))
     parser.add_argument("--target", default="torch==2.13.0")
     parser.add_argument("--mode", action="append", help="mode to measure; more than once")
     parser.add_argument("--graphs", type=int, default=48, help="number of graphs, for speed")
@@ -326,7 +360,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.what == "speed":
         options.mode = options.mode or ["aot_eager", "compile"]
-    return {"speed": speed, "planted": planted, "same": same}[options.what](options)
+    chosen = {"speed": speed, "planted": planted, "known": known, "same": same}
+    return chosen[options.what](options)
 
 
 if __name__ == "__main__":
