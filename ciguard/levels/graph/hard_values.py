@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ciguard.domain.graphs import Step
     from ciguard.domain.values import Fill
 
+_HARD_SHARE = 0.5
+"""Share of the variants with finite numbers, of which there are four kinds."""
 _SPECIAL_NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0)
 _SPECIAL_SHARE = 0.25
 _EXACT_NUMBERS = (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, 2.5, -2.5)
@@ -49,8 +51,9 @@ def with_hard_values(call: ApiCall, rng: random.Random, *, keeps_special: bool) 
         rng: source of random numbers.
         keeps_special: True if results may be NaN or infinite.
     """
-    kinds = (with_hard_numbers, with_special_numbers, with_extreme_size)
-    return rng.choice(kinds if keeps_special else kinds[:1])(call, rng)
+    if not keeps_special or rng.random() < _HARD_SHARE:
+        return with_hard_numbers(call, rng)
+    return rng.choice((with_special_numbers, with_extreme_size))(call, rng)
 
 
 def has_special_numbers(steps: Iterable[Step]) -> bool:
