@@ -252,8 +252,10 @@ def test_cycles_tell_memory_and_time_of_each(library: Library) -> None:
     memory, cpu = of(outcome, "memory"), of(outcome, "cpu")
     assert isinstance(memory, TensorOutput)
     assert isinstance(cpu, TensorOutput)
-    assert memory.elements.tolist() == sorted(memory.elements.tolist())
-    assert memory.elements[0] > 0
+    assert len(memory.elements) == 3
+    # The allocator may return memory after a cycle, so the numbers need not grow.
+    assert memory.elements.max() < 1.5 * memory.elements.min()
+    assert memory.elements.min() > 0
     assert len(cpu.elements) == 3
     assert (cpu.elements > 0).all()
     assert list(outputs(outcome)) == ["epoch", "loss"] or list(outputs(outcome)) == ["loss"]
