@@ -153,7 +153,10 @@ class Group:
         return [merged[api] for api in sorted(merged)]
 
     def targets_with(self, api: str) -> list[str]:
-        """Return the names of the running targets that have an API; all can index tensors."""
+        """Return the names of the running targets that have an API.
+
+        No catalogue lists the methods for indexing.
+        """
         return [
             member.name
             for member in self.running

@@ -108,14 +108,18 @@ def paired_outputs(
 
 
 def output_differences(
-    unit: GraphCase, reference: Outcome, other: Outcome
+    unit: GraphCase, reference: Outcome, other: Outcome, inputs: InputPrecision
 ) -> Iterator[tuple[int, Difference]]:
     """Yield each output in which two outcomes differ, and how; none if that is unknown.
 
     The tolerance of an output is that for the inputs of its own graph. Those of other graphs in the
-    unit may be larger or less precise, and would hide the difference.
+    unit may be larger or less precise, and would hide the difference. What was measured of the
+    whole unit holds for each graph: its condition number, and whether it computes with TF32.
     """
-    precisions = _precisions(unit)
+    precisions = {
+        number: replace(precision, condition=inputs.condition, uses_tf32=inputs.uses_tf32)
+        for number, precision in _precisions(unit).items()
+    }
     for number, pairs in paired_outputs(unit, reference, other).items():
         found = (compare_outputs(left, right, precisions[number]) for left, right in pairs)
         difference = next(filter(None, found), None)
@@ -137,7 +141,8 @@ def _precisions(unit: GraphCase) -> dict[int, InputPrecision]:
 
 def different_outputs(unit: GraphCase, reference: Outcome, other: Outcome) -> list[int]:
     """Return the outputs in which two outcomes differ; empty if that is unknown."""
-    return [number for number, _ in output_differences(unit, reference, other)]
+    inputs = input_precision_of(unit)
+    return [number for number, _ in output_differences(unit, reference, other, inputs)]
 
 
 def _results_of(unit: GraphCase, outcome: Outcome) -> list[Output]:

@@ -151,7 +151,7 @@ class GraphSpec(LevelDefaults, PresentationDefaults[GraphCase]):
         """Return how the outcomes differ, with the stage of the compiler if it is known."""
         difference = outcome_difference(reference, other, inputs)
         if difference is None:
-            differences = output_differences(case, reference, other)
+            differences = output_differences(case, reference, other, inputs)
             difference = next((found for _, found in differences), None)
         if difference is None or not case.stage:
             return difference

@@ -22,6 +22,7 @@ from ciguard.execution import JobResult, Priority
 from ciguard.execution.worker.summarise import Summariser
 from ciguard.levels.graph.defects import different_outputs
 from ciguard.levels.graph.localising import Localiser
+from ciguard.levels.graph.spec import LEVEL
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity
 
@@ -350,6 +351,8 @@ def test_the_inputs_of_other_graphs_do_not_widen_the_tolerance() -> None:
     assert different_outputs(unit, run(unit, EAGER), run(unit, COMPILED)) == [0]
     findings, _ = localised(unit, run)
     assert [finding.api for finding in findings] == ["torch.atanh"]
+    measured = replace(LEVEL.inputs(unit), condition=1e6)
+    assert LEVEL.compare(unit, run(unit, EAGER), run(unit, COMPILED), measured) is None
 
 
 def test_special_numbers_are_compared_in_graphs_that_have_them() -> None:
